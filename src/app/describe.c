@@ -43,14 +43,6 @@ static void describe_column(FILE *out, const tl_field *field)
     tl_wrap w = { .out = out, .indent = DOC_AT, .column = at };
     tl_wrap_words(&w, field->doc);
     tl_wrap_end(&w);
-    if (field->labels == NULL || tl_values_of(field->labels) != NULL)
-        return;
-    fprintf(out, "%*s", DOC_AT, "");
-    w.column = DOC_AT;
-    tl_wrap_words(&w, "one of:");
-    for (size_t i = 0; field->labels[i] != NULL; i++)
-        tl_wrap_printf(&w, "%s%s", field->labels[i], field->labels[i + 1] != NULL ? "," : "");
-    tl_wrap_end(&w);
 }
 
 /* Prints a word and its meaning, in the columns of a page. */
@@ -108,12 +100,11 @@ static void say_line(FILE *out, const char *line)
 /* Explains the labels of each enumeration of the table, once for all columns that have it. */
 static void explain_values(FILE *out, const tl_schema *table, size_t first)
 {
-    const char *const *labels = table->fields[first].labels, *const *docs =
-                                                                 labels != NULL ? tl_values_of(labels) : NULL;
+    const char *const *labels = table->fields[first].labels, *const *meanings = table->fields[first].meanings;
     for (size_t i = 0; i < first; i++)
         if (table->fields[i].labels == labels)
             return;
-    if (docs == NULL)
+    if (labels == NULL)
         return;
     tl_wrap w = { .out = out, .indent = 2, .column = 2 };
     fputs("\n  ", out);
@@ -122,7 +113,7 @@ static void explain_values(FILE *out, const tl_schema *table, size_t first)
             tl_wrap_printf(&w, "%s", table->fields[i].name);
     tl_wrap_end(&w);
     for (size_t i = 0; labels[i] != NULL; i++)
-        explain(out, labels[i], docs[i]);
+        explain(out, labels[i], meanings[i]);
 }
 
 static void describe_table(FILE *out, const tl_schema *table)
@@ -240,13 +231,13 @@ static bool is_told(const tl_schema *const *tables, size_t t, size_t f, const ch
  * labels. */
 static void say_column(meanings *a, const char *table, const tl_field *field, bool labels)
 {
-    const char *const *docs = labels ? tl_values_of(field->labels) : NULL, *unit = field->unit;
+    const char *unit = field->unit;
     const size_t n = strlen(a->word);
     char place[160];
     snprintf(place, sizeof place, "as %s in %s:", field->name, table);
     for (size_t i = 0; labels && field->labels[i] != NULL; i++)
         if (strcmp(field->labels[i], a->word) == 0)
-            say_meaning(a, place, docs != NULL && docs[i] != NULL ? docs[i] : field->doc);
+            say_meaning(a, place, field->meanings[i]);
     if (strncmp(field->name, a->word, n) != 0 || (field->name[n] != '\0' && strcmp(field->name + n, "_ns") != 0))
         return;
     snprintf(place, sizeof place, "column %s of %s%s%s:", field->name, table, unit[0] != '\0' ? ", " : "", unit);

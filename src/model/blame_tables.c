@@ -2,11 +2,9 @@
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/culprit_table.h"
 
-const char *const tl_activity_labels[] = { TL_ACTIVITY_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_verdict_labels[] = { TL_VERDICT_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_cause_labels[] = { TL_CAUSE_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(activity, TL_ACTIVITY_VALUES);
+TL_LABELS_DEFINE(verdict, TL_VERDICT_VALUES);
+TL_LABELS_DEFINE(cause, TL_CAUSE_VALUES);
 
 bool tl_cause_is_of_host(tl_cause cause)
 {
@@ -14,32 +12,13 @@ bool tl_cause_is_of_host(tl_cause cause)
            cause == TL_CAUSE_SYNC_DRAIN || cause == TL_CAUSE_ALLOCATOR;
 }
 
-const char *const tl_excess_labels[] = { TL_EXCESS_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_against_labels[] = { TL_AGAINST_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_pattern_labels[] = { TL_PATTERN_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_steps_from_labels[] = { TL_STEPS_FROM_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_link_evidence_labels[] = { TL_EVIDENCE_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_scenario_labels[] = { TL_SCENARIO_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_path_labels[] = {
-    [TL_ACTIVITY_COMPUTE] = "compute",
-    [TL_ACTIVITY_H2D] = "h2d",
-    [TL_ACTIVITY_COPY] = "copy",
-    [TL_ACTIVITY_COMM] = "communication",
-    [TL_ACTIVITY_HOST] = "host",
-    [TL_ACTIVITY_INPUT] = "input",
-    [TL_ACTIVITY_GC] = "gc",
-    [TL_ACTIVITY_SYNC] = "sync_drain",
-    [TL_ACTIVITY_ALLOCATOR] = "allocator",
-    [TL_ACTIVITY_DEVICE] = "latency",
-    [TL_NACTIVITIES] = "before",
-    NULL,
-};
+TL_LABELS_DEFINE(excess, TL_EXCESS_VALUES);
+TL_LABELS_DEFINE(against, TL_AGAINST_VALUES);
+TL_LABELS_DEFINE(pattern, TL_PATTERN_VALUES);
+TL_LABELS_DEFINE(steps_from, TL_STEPS_FROM_VALUES);
+TL_LABELS_DEFINE(link_evidence, TL_EVIDENCE_VALUES);
+TL_LABELS_DEFINE(scenario, TL_SCENARIO_VALUES);
+TL_LABELS_DEFINE(path, TL_PATH_VALUES);
 
 TL_TABLE_DEFINE(blame, TL_BLAME_FIELDS, TL_SCOPE_JOB, "waits charged to ranks",
                 "Who made whom wait, in which steps, and by what?");
@@ -65,7 +44,7 @@ tl_whatif_row *tl_whatif_row_of(const tl_table *whatif, tl_scenario_kind scenari
     return NULL;
 }
 
-const char *const tl_culprit_kind_labels[] = { TL_CULPRIT_KIND_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(culprit_kind, TL_CULPRIT_KIND_VALUES);
 
 TL_TABLE_DEFINE(
     culprit, TL_CULPRIT_FIELDS, TL_SCOPE_JOB, "who holds the job up",

@@ -1,26 +1,16 @@
 /* coll_tables.c - the schemas of coll_tables.h, and the words of their enums. */
 #include "tlmpi/model/coll_tables.h"
 
-const char *const tl_coll_state_labels[] = { TL_COLL_STATE_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_suspicion_labels[] = { TL_SUSPICION_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_skew_class_labels[] = { TL_SKEW_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_wait_state_labels[] = { TL_WAIT_STATE_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_comm_doubt_labels[] = { TL_COMM_DOUBT_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_node_span_labels[] = { TL_NODES_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_parallelism_labels[] = { TL_PARALLEL_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_match_rule_labels[] = { TL_RULE_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_size_from_labels[] = { TL_SIZE_FROM_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_check_labels[] = { TL_CHECK_VALUES(TL_VALUE_LABEL) NULL };
-const char *const tl_check_meanings[] = { TL_CHECK_VALUES(TL_VALUE_MEANING) };
+TL_LABELS_DEFINE(coll_state, TL_COLL_STATE_VALUES);
+TL_LABELS_DEFINE(suspicion, TL_SUSPICION_VALUES);
+TL_LABELS_DEFINE(skew_class, TL_SKEW_VALUES);
+TL_LABELS_DEFINE(wait_state, TL_WAIT_STATE_VALUES);
+TL_LABELS_DEFINE(comm_doubt, TL_COMM_DOUBT_VALUES);
+TL_LABELS_DEFINE(node_span, TL_NODES_VALUES);
+TL_LABELS_DEFINE(parallelism, TL_PARALLEL_VALUES);
+TL_LABELS_DEFINE(match_rule, TL_RULE_VALUES);
+TL_LABELS_DEFINE(size_from, TL_SIZE_FROM_VALUES);
+TL_LABELS_DEFINE(check, TL_CHECK_VALUES);
 
 TL_TABLE_DEFINE_AS(collective_row, "collective", TL_COLLECTIVE_FIELDS, TL_SCOPE_COLLECTIVE, "collectives",
                    "Which ranks met in which collective, who came last, and was the time waiting or transfer?");

@@ -1,9 +1,8 @@
 /* diff_tables.c - the schemas of diff_tables.h, and the words of their enums. */
 #include "tlmpi/model/diff_tables.h"
 
-const char *const tl_diff_part_labels[] = { TL_DIFF_PART_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_diff_change_labels[] = { TL_DIFF_CHANGE_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(diff_part, TL_DIFF_PART_VALUES);
+TL_LABELS_DEFINE(diff_change, TL_DIFF_CHANGE_VALUES);
 
 TL_TABLE_DEFINE_AS(diff_found, "diff", TL_DIFF_FOUND_FIELDS, TL_SCOPE_JOB, "two runs compared",
                    "Is the second run slower or faster than the first, and what makes it so?");

@@ -2,9 +2,8 @@
 #include "tlmpi/model/doubt.h"
 #include <string.h>
 
-const char *const tl_confidence_labels[] = { TL_CONFIDENCE_VALUES(TL_VALUE_LABEL) NULL };
-
-const char *const tl_doubt_labels[] = { TL_DOUBT_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(confidence, TL_CONFIDENCE_VALUES);
+TL_LABELS_DEFINE(doubt, TL_DOUBT_VALUES);
 
 void tl_doubts_text(unsigned doubts, char *cell, size_t size)
 {

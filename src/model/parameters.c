@@ -2,7 +2,7 @@
 #include "tlmpi/model/parameters.h"
 #include <string.h>
 
-const char *const tl_parameter_labels[] = { TL_PARAMETER_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(parameter, TL_PARAMETER_VALUES);
 TL_TABLE_DEFINE(parameter, TL_PARAMETER_FIELDS, TL_SCOPE_JOB, "the numbers that decide",
                 "Which numbers decide, and why are they what they are?");
 

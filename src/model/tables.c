@@ -12,17 +12,24 @@
 #include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/work_tables.h"
 
-const char *const tl_rank_status_labels[] = { TL_STATUS_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(rank_status, TL_STATUS_VALUES);
 
 const char *const tl_rank_from_labels[] = { "distributedInfo", "file_name", "order", NULL };
+const char *const tl_rank_from_meanings[] = { "the trace says its rank", "from the file's name",
+                                              "from the order of the files' names", NULL };
 
-const char *const tl_execution_link_labels[] = { TL_EXECUTION_LINK_VALUES(TL_VALUE_LABEL) NULL };
-const char *const tl_execution_by_labels[] = { TL_EXECUTION_BY_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(execution_link, TL_EXECUTION_LINK_VALUES);
+TL_LABELS_DEFINE(execution_by, TL_EXECUTION_BY_VALUES);
 const char *const tl_memory_category_labels[] = { "parameter", "optimizer_state", "input",   "temporary", "activation",
                                                   "gradient",  "autograd",        "unknown", "total",     NULL };
-const char *const tl_side_kind_labels[] = { TL_SIDE_KIND_VALUES(TL_VALUE_LABEL) NULL };
-const char *const tl_side_status_labels[] = { TL_SIDE_STATUS_VALUES(TL_VALUE_LABEL) NULL };
-const char *const tl_counted_by_labels[] = { TL_COUNTED_BY_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_memory_category_meanings[] = {
+    "weights of the model", "what the optimizer keeps", "of the training step",          "needed for a while",
+    "kept for backward",    "of parameters",            "what autograd keeps of its own", "of no category",
+    "all of them together", NULL
+};
+TL_LABELS_DEFINE(side_kind, TL_SIDE_KIND_VALUES);
+TL_LABELS_DEFINE(side_status, TL_SIDE_STATUS_VALUES);
+TL_LABELS_DEFINE(counted_by, TL_COUNTED_BY_VALUES);
 
 TL_TABLE_DEFINE(kernel_ranks, TL_KERNEL_RANKS_FIELDS, TL_SCOPE_JOB, "device work by name over all ranks",
                 "Which kernels take the time over all ranks, and on which rank do they take longest?");
@@ -41,7 +48,7 @@ TL_TABLE_DEFINE(breakdown, TL_BREAKDOWN_FIELDS, TL_SCOPE_RANK, "where the time w
                 "How much of the wall time did devices compute, communicate, copy and idle, and how much communication "
                 "was hidden under compute?");
 
-const char *const tl_series_labels[] = { TL_SERIES_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(series, TL_SERIES_VALUES);
 
 TL_TABLE_DEFINE_RARE_AS(
     series_row, "series", TL_SERIES_FIELDS, TL_SCOPE_EVENT, "queues, copies, memory and short gaps over time",
@@ -50,12 +57,12 @@ TL_TABLE_DEFINE_RARE_AS(
 TL_TABLE_DEFINE(row_index, TL_ROW_INDEX_FIELDS, TL_SCOPE_RANK, "rows of each rank",
                 "Which rows of the table belong to which rank?");
 
-const char *const tl_tree_kind_labels[] = { TL_TREE_KIND_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(tree_kind, TL_TREE_KIND_VALUES);
 
 TL_TABLE_DEFINE(call_tree, TL_CALL_TREE_FIELDS, TL_SCOPE_EVENT, "what called what, down to the device work",
                 "What called what on the host of a rank, on which path was work launched, and what did it cost?");
 
-const char *const tl_bound_labels[] = { TL_BOUND_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(bound, TL_BOUND_VALUES);
 
 TL_TABLE_DEFINE(path_sum, TL_PATH_SUM_FIELDS, TL_SCOPE_JOB, "critical path of each rank",
                 "By what was the time of each rank bound, step by step?");
@@ -63,8 +70,8 @@ TL_TABLE_DEFINE_RARE_AS(rank_path_row, "path", TL_RANK_PATH_FIELDS, TL_SCOPE_JOB
                         "critical path of each rank, piece by piece",
                         "What was each rank's time bound by, instant by instant?");
 
-const char *const tl_phase_holds_labels[] = { TL_HOLDS_VALUES(TL_VALUE_LABEL) NULL };
-const char *const tl_phase_answer_labels[] = { TL_PHASE_ANSWER_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(phase_holds, TL_HOLDS_VALUES);
+TL_LABELS_DEFINE(phase_answer, TL_PHASE_ANSWER_VALUES);
 
 TL_TABLE_DEFINE_RARE(side_file, TL_SIDE_FILE_FIELDS, TL_SCOPE_JOB, "files beside traces",
                      "Which files of phases, memory timelines and execution traces were read, and what was lost?");
@@ -81,13 +88,13 @@ TL_TABLE_DEFINE_RARE(
     "and the others wait in the second; with one phase around both, nobody can be named, and a Kineto trace of a few "
     "of the steps tells.");
 
-const char *const tl_drain_labels[] = { TL_DRAIN_VALUES(TL_VALUE_LABEL) NULL };
-const char *const tl_wait_labels[] = { TL_WAIT_VALUES(TL_VALUE_LABEL) NULL };
-const char *const tl_doing_labels[] = { TL_DOING_VALUES(TL_VALUE_LABEL) NULL };
-const char *const tl_call_labels[] = { TL_CALL_VALUES(TL_VALUE_LABEL) NULL };
-const char *const tl_peer_labels[] = { TL_PEER_VALUES(TL_VALUE_LABEL) NULL };
-const char *const tl_stream_wait_labels[] = { TL_STREAM_WAIT_VALUES(TL_VALUE_LABEL) NULL };
-const char *const tl_queued_labels[] = { TL_QUEUED_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(drain, TL_DRAIN_VALUES);
+TL_LABELS_DEFINE(wait, TL_WAIT_VALUES);
+TL_LABELS_DEFINE(doing, TL_DOING_VALUES);
+TL_LABELS_DEFINE(call, TL_CALL_VALUES);
+TL_LABELS_DEFINE(peer, TL_PEER_VALUES);
+TL_LABELS_DEFINE(stream_wait, TL_STREAM_WAIT_VALUES);
+TL_LABELS_DEFINE(queued, TL_QUEUED_VALUES);
 
 TL_TABLE_DEFINE(
     gap, TL_GAP_FIELDS, TL_SCOPE_EVENT, "gaps of the device timeline",
@@ -108,15 +115,16 @@ TL_TABLE_DEFINE(
 TL_TABLE_DEFINE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS, TL_SCOPE_RANK, "idle time by annotation",
                 "In which user annotations was the host while the devices of a rank were idle, for each reason?");
 
-const char *const tl_kind_labels[] = { TL_KIND_VALUES(TL_VALUE_LABEL) NULL };
-const char *const tl_collective_labels[] = { TL_COLL_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(kind, TL_KIND_VALUES);
+TL_LABELS_DEFINE(collective, TL_COLL_VALUES);
+TL_LABELS_DEFINE(remedy, TL_REMEDY_VALUES);
 
-const char *const tl_remedy_labels[] = { TL_REMEDY_VALUES(TL_VALUE_LABEL) NULL };
-
-#define LABEL(kind, label, remedy, meaning)  label,
-#define REMEDY(kind, label, remedy, meaning) TL_REMEDY_##remedy,
+#define LABEL(kind, label, remedy, meaning)   label,
+#define MEANING(kind, label, remedy, meaning) (meaning),
+#define REMEDY(kind, label, remedy, meaning)  TL_REMEDY_##remedy,
 
 const char *const tl_defect_labels[] = { TL_DEFECTS(LABEL) NULL };
+const char *const tl_defect_meanings[] = { TL_DEFECTS(MEANING) NULL };
 
 static const uint8_t remedies[] = { TL_DEFECTS(REMEDY) };
 

@@ -8,8 +8,7 @@
 
 extern const char *const sample_colors[];       /* "red", "green", "blue", NULL */
 #define TL_CELL_COLOR(name) uint8_t name
-#define TL_TYPE_OF_COLOR TL_TYPE_ENUM
-#define TL_LABELS_OF_COLOR sample_colors
+#define TL_FORM_COLOR TL_TYPE_ENUM, sample_colors, NULL
 
 #define SAMPLE_FIELDS(F, T)                                                                 \
     F(T, I32, rank, KEY, "", "traced rank")                                                 \

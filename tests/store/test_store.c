@@ -229,7 +229,7 @@ static void a_chunk_is_what_hdf5_makes_of_it(void)
     static const uint32_t sizes[] = { 1, 3, 7, 8, 9, 15, 16, 17, 21 };
     write_sample(1, 1, 0);
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
-        tl_field field = { "text", "", "bytes", TL_TYPE_TEXT, TL_ROLE_KEY, sizes[k], 0, NULL };
+        tl_field field = { .name = "text", .unit = "", .doc = "bytes", .role = TL_ROLE_KEY, .size = sizes[k], .type = TL_TYPE_TEXT };
         tl_schema schema = { "bytes", "bytes", "which bytes?", TL_SCOPE_EVENT, &field, 1, sizes[k], false };
         size_t n = TL_CHUNK_ROWS - 5, nbytes = n * sizes[k];
         unsigned char *rows = malloc(nbytes), *back = malloc(nbytes), *encoded = malloc(tl_chunk_bound(&schema, TL_CHUNK_ROWS));

@@ -21,8 +21,4 @@ const char *tl_table_about(const char *name, size_t *place);
 /* Returns the schema of a table that is in a file only if it has rows; NULL: there is no such table. */
 const tl_schema *tl_rare_schema(const char *name);
 
-/* values.c: returns the meanings of an enumeration's labels, in the order of the labels, NULL-terminated; NULL: the
- * table explains its labels itself. */
-const char *const *tl_values_of(const char *const *labels);
-
 #endif

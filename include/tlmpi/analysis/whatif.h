@@ -101,7 +101,7 @@ TL_TABLE(whatif_change_row, TL_WHATIF_CHANGE_FIELDS);
     V(TL_WHATIF_BEFORE, "before", "what precedes the first step")                                                      \
     V(TL_WHATIF_AFTER, "after", "what follows the last step")
 typedef enum tl_whatif_part { TL_WHATIF_PART_VALUES(TL_VALUE_NAME) } tl_whatif_part;
-extern const char *const tl_whatif_part_labels[];
+TL_LABELS(whatif_part);
 
 #define TL_WHATIF_STEP_FIELDS(F, T)                                                                                    \
     F(T, ENUM(whatif_part), part, KEY, "", "whole, cut: a step; before, after: none")                                  \
@@ -134,7 +134,7 @@ TL_TABLE(whatif_path, TL_WHATIF_PATH_FIELDS);
     V(TL_WHATIF_OF_KERNEL, "kernel", "kernels, copies and memsets of one name")                                        \
     V(TL_WHATIF_OF_OPERATOR, "operator", "those launched in an operator of one name, innermost")
 typedef enum tl_whatif_of { TL_WHATIF_OF_VALUES(TL_VALUE_NAME) } tl_whatif_of;
-extern const char *const tl_whatif_of_labels[];
+TL_LABELS(whatif_of);
 
 #define TL_WHATIF_TOP_FIELDS(F, T)                                                                                     \
     F(T, I32, place, KEY, "", "1 for the largest gain, and so on")                                                     \

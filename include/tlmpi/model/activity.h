@@ -32,6 +32,6 @@ typedef struct tl_activity_ns {
 
 /* "compute", "h2d", "copy", "other_group", "host_late", "input", "gc", "sync_drain", "allocator", "device"; and for
  * TL_NACTIVITIES "unknown"; NULL. */
-extern const char *const tl_activity_labels[];
+TL_LABELS(activity);
 
 #endif

@@ -13,7 +13,7 @@
     V(TL_VERDICT_STRAGGLER, "straggler", "it holds the job up")                                                        \
     V(TL_VERDICT_INCONCLUSIVE, "inconclusive", "the traces do not allow a verdict; reason says why")
 typedef enum tl_verdict { TL_VERDICT_VALUES(TL_VALUE_NAME) } tl_verdict;
-extern const char *const tl_verdict_labels[];
+TL_LABELS(verdict);
 
 #define TL_CAUSE_VALUES(V)                                                                                             \
     V(TL_CAUSE_UNKNOWN, "unknown", "nothing in the rank's own time explains the delay")                                \
@@ -31,7 +31,7 @@ extern const char *const tl_verdict_labels[];
     V(TL_CAUSE_MIXED, "mixed", "several causes, none of which has 80 % of the gain")                                   \
     V(TL_CAUSE_COPY, "copy", "copies from its device, within it or to another one take longer than elsewhere")
 typedef enum tl_cause { TL_CAUSE_VALUES(TL_VALUE_NAME) } tl_cause;
-extern const char *const tl_cause_labels[];
+TL_LABELS(cause);
 
 /* Returns whether the cause lies in the host: something that it did, or did not do in time. */
 bool tl_cause_is_of_host(tl_cause cause);
@@ -42,7 +42,7 @@ bool tl_cause_is_of_host(tl_cause cause);
     V(TL_AGAINST_STAGES, "stages", "other stages that have as many kernels of the same names")                         \
     V(TL_AGAINST_OWN_STEPS, "own_steps", "its own other steps")
 typedef enum tl_against { TL_AGAINST_VALUES(TL_VALUE_NAME) } tl_against;
-extern const char *const tl_against_labels[];
+TL_LABELS(against);
 
 /* When a rank is late. */
 #define TL_PATTERN_VALUES(V)                                                                                           \
@@ -53,7 +53,7 @@ extern const char *const tl_against_labels[];
     V(TL_PATTERN_DRIFTING, "drifting", "it grows or shrinks from step to step")                                        \
     V(TL_PATTERN_ONE_OFF, "one_off", "a single step")
 typedef enum tl_pattern { TL_PATTERN_VALUES(TL_VALUE_NAME) } tl_pattern;
-extern const char *const tl_pattern_labels[];
+TL_LABELS(pattern);
 
 /* The source of a rank's steps in blame_step. */
 #define TL_STEPS_FROM_VALUES(V)                                                                                        \
@@ -62,21 +62,21 @@ extern const char *const tl_pattern_labels[];
     V(TL_STEPS_RETURNED, "return", "no trace has marks: a step is after what collectives return")                      \
     V(TL_STEPS_NONE, "nothing", "nothing: its time is in no step")
 typedef enum tl_steps_from { TL_STEPS_FROM_VALUES(TL_VALUE_NAME) } tl_steps_from;
-extern const char *const tl_steps_from_labels[];
+TL_LABELS(steps_from);
 
 /* The evidence of how long a transfer should take. */
 #define TL_EVIDENCE_VALUES(V)                                                                                          \
     V(TL_LINK_BY_GROUPS, "groups", "other links that carry the same")                                                  \
     V(TL_LINK_BY_STEPS, "steps", "the same link in other steps")
 typedef enum tl_link_evidence { TL_EVIDENCE_VALUES(TL_VALUE_NAME) } tl_link_evidence;
-extern const char *const tl_link_evidence_labels[];
+TL_LABELS(link_evidence);
 
 /* What has the excess. */
 #define TL_EXCESS_VALUES(V)                                                                                            \
     V(TL_EXCESS_WORK, "work", "of the device in a kernel or copy")                                                     \
     V(TL_EXCESS_HOST, "host", "of the host in a name, and in none inside of it")
 typedef enum tl_excess_of { TL_EXCESS_VALUES(TL_VALUE_NAME) } tl_excess_of;
-extern const char *const tl_excess_labels[];
+TL_LABELS(excess);
 
 /* Waits in collectives, charged to the ranks that came late.  Times are GPU time, summed over all ranks that waited. */
 #define TL_BLAME_FIELDS(F, T)                                                                                          \
@@ -132,7 +132,7 @@ TL_TABLE(blame_step, TL_BLAME_STEP_FIELDS);
     V(TL_SCENARIO_HOST_FREE, "host_free", "hosts take no time")
 typedef enum tl_scenario_kind { TL_SCENARIO_VALUES(TL_VALUE_NAME) } tl_scenario_kind;
 /* "unchanged", "ideal", "links", "rank", "host", "cause", "suspects", "groups", "balanced", "host_free", NULL */
-extern const char *const tl_scenario_labels[];
+TL_LABELS(scenario);
 
 /* The most kinds of groups, and the most hosts, that have rows in table whatif. */
 enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
@@ -177,10 +177,20 @@ TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
 /* Returns the first row of a scenario and rank in table whatif; rank -1: all ranks together.  NULL: no such row. */
 tl_whatif_row *tl_whatif_row_of(const tl_table *whatif, tl_scenario_kind scenario, int32_t rank);
 
-/* The activities on the critical path: the labels of tl_activity_kind in this table, then "before". */
-extern const char
-    *const tl_path_labels[]; /* "compute", "h2d", "copy", "communication", "host", "input", "gc", "sync_drain",
-                                            * "allocator", "latency", "before", NULL */
+/* The activities on the critical path: those of tl_activity_kind, then what lies before. */
+#define TL_PATH_VALUES(V)                                                                                              \
+    V(TL_ACTIVITY_COMPUTE, "compute", "kernels that compute")                                                          \
+    V(TL_ACTIVITY_H2D, "h2d", "copies from host to device")                                                            \
+    V(TL_ACTIVITY_COPY, "copy", "other copies and memsets")                                                            \
+    V(TL_ACTIVITY_COMM, "communication", "communication once the last rank that has a trace had come")                 \
+    V(TL_ACTIVITY_HOST, "host", "work of hosts, in no call that another activity stands for")                          \
+    V(TL_ACTIVITY_INPUT, "input", "hosts that waited for input")                                                       \
+    V(TL_ACTIVITY_GC, "gc", "hosts that collected garbage")                                                            \
+    V(TL_ACTIVITY_SYNC, "sync_drain", "hosts that waited for their device")                                            \
+    V(TL_ACTIVITY_ALLOCATOR, "allocator", "hosts that allocated or freed device memory")                               \
+    V(TL_ACTIVITY_DEVICE, "latency", "latency of launches, waits for events")                                          \
+    V(TL_PATH_BEFORE, "before", "before the first event of the path's first rank")
+TL_LABELS(path);
 enum { TL_PATH_BEFORE = TL_NACTIVITIES }; /* time before a recording began, which explains nothing */
 
 /* The chain of work, launches and transfers that determined the end of the job. */

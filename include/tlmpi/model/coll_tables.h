@@ -17,7 +17,7 @@
     V(TL_COLL_MISSING, "missing", "a rank is missing that has a trace")                                                \
     V(TL_COLL_UNMATCHED, "unmatched", "one rank alone, though others have a trace")
 typedef enum tl_coll_state { TL_COLL_STATE_VALUES(TL_VALUE_NAME) } tl_coll_state;
-extern const char *const tl_coll_state_labels[];
+TL_LABELS(coll_state);
 
 /* The first check of a collective that fails. */
 #define TL_SUSPICION_VALUES(V)                                                                                         \
@@ -29,7 +29,7 @@ extern const char *const tl_coll_state_labels[];
     V(TL_SUSPECT_WAIT, "wait", "a rank was done before another had come")                                              \
     V(TL_SUSPECT_ENDS, "ends", "its ranks did not end together")
 typedef enum tl_suspicion { TL_SUSPICION_VALUES(TL_VALUE_NAME) } tl_suspicion;
-extern const char *const tl_suspicion_labels[];
+TL_LABELS(suspicion);
 
 #define TL_SKEW_VALUES(V)                                                                                              \
     V(TL_SKEW_NONE, "none", "one participant, or ranks are not there")                                                 \
@@ -38,7 +38,7 @@ extern const char *const tl_suspicion_labels[];
     V(TL_SKEW_TRANSFER, "transfer", "less than a fifth was waiting")                                                   \
     V(TL_SKEW_INCONCLUSIVE, "inconclusive", "arrivals are closer together than clocks can tell")
 typedef enum tl_skew_class { TL_SKEW_VALUES(TL_VALUE_NAME) } tl_skew_class;
-extern const char *const tl_skew_class_labels[];
+TL_LABELS(skew_class);
 
 /* Which side of a collective the others waited for, or why that is unknown. */
 #define TL_WAIT_STATE_VALUES(V)                                                                                        \
@@ -50,7 +50,7 @@ extern const char *const tl_skew_class_labels[];
     V(TL_WAIT_INCONCLUSIVE, "inconclusive", "clocks cannot tell who waited")                                           \
     V(TL_WAIT_SUSPECT, "suspect", "something does not fit: column suspect")
 typedef enum tl_wait_state { TL_WAIT_STATE_VALUES(TL_VALUE_NAME) } tl_wait_state;
-extern const char *const tl_wait_state_labels[];
+TL_LABELS(wait_state);
 
 /* Whether the time of a communication kernel is divided into waiting and transfer, or why it is not. */
 #define TL_COMM_DOUBT_VALUES(V)                                                                                        \
@@ -62,16 +62,16 @@ extern const char *const tl_wait_state_labels[];
     V(TL_COMM_DOUBT_SUSPECT, "suspect", "the ranks matched do not fit together")                                       \
     V(TL_COMM_DOUBT_CLOCKS, "clocks", "clocks leave it open")
 typedef enum tl_comm_doubt { TL_COMM_DOUBT_VALUES(TL_VALUE_NAME) TL_NCOMM_DOUBTS } tl_comm_doubt;
-extern const char *const tl_comm_doubt_labels[];
+TL_LABELS(comm_doubt);
 
 #define TL_NODES_VALUES(V)                                                                                             \
     V(TL_SPAN_UNKNOWN, "unknown", "hosts are not known")                                                               \
     V(TL_SPAN_INTRA_NODE, "intra_node", "all ranks on one host")                                                       \
     V(TL_SPAN_INTER_NODE, "inter_node", "ranks on several hosts")
 typedef enum tl_node_span { TL_NODES_VALUES(TL_VALUE_NAME) } tl_node_span;
-extern const char *const tl_node_span_labels[];
-extern const char *const tl_match_rule_labels[];
-extern const char *const tl_size_from_labels[];
+TL_LABELS(node_span);
+TL_LABELS(match_rule);
+TL_LABELS(size_from);
 
 /* The form of parallelism that a process group serves. */
 #define TL_PARALLEL_VALUES(V)                                                                                          \
@@ -83,7 +83,7 @@ extern const char *const tl_size_from_labels[];
     V(TL_PARALLEL_EXPERT, "expert", "expert parallel")                                                                 \
     V(TL_PARALLEL_CONTEXT, "context", "context parallel")
 typedef enum tl_parallelism { TL_PARALLEL_VALUES(TL_VALUE_NAME) } tl_parallelism;
-extern const char *const tl_parallelism_labels[];
+TL_LABELS(parallelism);
 
 /* What table quality counts about the matching. */
 #define TL_CHECK_VALUES(V)                                                                                             \
@@ -126,7 +126,7 @@ extern const char *const tl_parallelism_labels[];
     V(TL_CHECK_UNSTEPPED, "collective_outside_steps",                                                                  \
       "matched collectives launched in no ProfilerStep, where there are any: no verdict is on them")
 typedef enum tl_quality_check { TL_CHECK_VALUES(TL_VALUE_NAME) TL_NCHECKS } tl_quality_check;
-extern const char *const tl_check_labels[], *const tl_check_meanings[];
+TL_LABELS(check);
 
 /* One row per collective, in order of first arrival. */
 #define TL_COLLECTIVE_FIELDS(F, T)                                                                                     \

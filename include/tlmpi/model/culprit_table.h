@@ -26,7 +26,7 @@
 typedef enum tl_culprit_kind { TL_CULPRIT_KIND_VALUES(TL_VALUE_NAME) } tl_culprit_kind;
 /* "rank", "host", "several", "untraced", "link", "none", "inconclusive", "unmatched", "no_communication", "one_rank",
  * "no_device_work", NULL */
-extern const char *const tl_culprit_kind_labels[];
+TL_LABELS(culprit_kind);
 
 /* One row per culprit.  Never empty: in a job without a culprit one row gives the reason, and the confidence in it. */
 #define TL_CULPRIT_FIELDS(F, T)                                                                                        \

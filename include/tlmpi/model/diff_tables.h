@@ -33,7 +33,7 @@ TL_TABLE(diff_run, TL_DIFF_RUN_FIELDS);
       "the median step less the mean of the middle steps, which the other rows are of; what is left of a division")    \
     V(TL_DIFF_LONG, "long_steps", "no part of the median step: the mean of all steps less the median")
 typedef enum tl_diff_part { TL_DIFF_PART_VALUES(TL_VALUE_NAME) TL_NDIFF_PARTS } tl_diff_part;
-extern const char *const tl_diff_part_labels[];
+TL_LABELS(diff_part);
 
 #define TL_DIFF_STEP_FIELDS(F, T)                                                                                      \
     F(T, I32, place, KEY, "",                                                                                          \
@@ -98,7 +98,7 @@ TL_TABLE(diff_breakdown, TL_DIFF_BREAKDOWN_FIELDS);
     V(TL_DIFF_TIME, "time", "one takes longer or shorter")                                                             \
     V(TL_DIFF_BOTH, "count_and_time", "both")
 typedef enum tl_diff_change { TL_DIFF_CHANGE_VALUES(TL_VALUE_NAME) } tl_diff_change;
-extern const char *const tl_diff_change_labels[];
+TL_LABELS(diff_change);
 
 /* Tables diff_kernel, diff_operator, diff_collective and diff_idle: rows of A and B aligned by name; and
  * diff_call_path, the merged call tree. */

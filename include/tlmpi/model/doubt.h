@@ -12,7 +12,7 @@
     V(TL_CONFIDENCE_MEDIUM, "medium", "one or two doubts")                                                             \
     V(TL_CONFIDENCE_LOW, "low", "three doubts, or one that is grave")
 typedef enum tl_confidence { TL_CONFIDENCE_VALUES(TL_VALUE_NAME) } tl_confidence;
-extern const char *const tl_confidence_labels[];
+TL_LABELS(confidence);
 
 /* Reasons to doubt an answer; a set of doubts has the bits 1 << tl_doubt. */
 #define TL_DOUBT_VALUES(V)                                                                                             \
@@ -71,7 +71,7 @@ extern const char *const tl_confidence_labels[];
     V(TL_DOUBT_CHARGES, "other_charges", "most of the charges in table blame are for other parts of the rank's time")  \
     V(TL_DOUBT_NO_VERDICT, "no_verdict", "grave: there is nothing to judge by")
 typedef enum tl_doubt { TL_DOUBT_VALUES(TL_VALUE_NAME) TL_NDOUBTS } tl_doubt;
-extern const char *const tl_doubt_labels[];
+TL_LABELS(doubt);
 
 /* Writes a set of doubts as text into a cell of `size` bytes, "few_steps chance", padded with 0; labels that do not fit
  * are omitted. */

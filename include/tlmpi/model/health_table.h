@@ -19,7 +19,7 @@
     V(TL_REMEDY_NOT_JUDGED, "not_judged", "the rank is not judged in the step: it is no evidence for or against it")   \
     V(TL_REMEDY_LEFT_OUT, "left_out", "nobody is judged in the step, and shares and costs are without it")
 typedef enum tl_remedy { TL_REMEDY_VALUES(TL_VALUE_NAME) } tl_remedy;
-extern const char *const tl_remedy_labels[];
+TL_LABELS(remedy);
 
 /* D(kind, label, what is done, meaning) */
 #define TL_DEFECTS(D)                                                                                                  \
@@ -39,10 +39,9 @@ extern const char *const tl_remedy_labels[];
       ("device work whose launch is not in the trace, after work of its stream whose launch is: what released it is "  \
        "unknown"))
 
-#define TL_DEFECT_VALUE(kind, label, remedy, meaning)   TL_DEFECT_##kind,
-#define TL_DEFECT_MEANING(kind, label, remedy, meaning) meaning,
+#define TL_DEFECT_VALUE(kind, label, remedy, meaning) TL_DEFECT_##kind,
 typedef enum tl_defect { TL_DEFECTS(TL_DEFECT_VALUE) TL_NDEFECTS } tl_defect;
-extern const char *const tl_defect_labels[]; /* by defect, NULL at the end */
+TL_LABELS(defect);
 
 #define TL_HEALTH_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "traced rank; -1: the job")                                                               \

@@ -16,7 +16,7 @@
     V(TL_DRAIN_STARVED, "starved", "the host fed the device too late")                                                 \
     V(TL_DRAIN_SYNC, "sync_drain", "the host waited until the device was done, and fed it then")
 typedef enum tl_drain { TL_DRAIN_VALUES(TL_VALUE_NAME) TL_NDRAINS } tl_drain;
-extern const char *const tl_drain_labels[];
+TL_LABELS(drain);
 
 /* The kind of call that waited for the device. */
 #define TL_WAIT_VALUES(V)                                                                                              \
@@ -28,7 +28,7 @@ extern const char *const tl_drain_labels[];
     V(TL_SYNC_D2H, "D2H_COPY", "a blocking copy from the device")                                                      \
     V(TL_SYNC_IMPLICIT, "IMPLICIT_SYNC", "a call that waits as a side effect")
 typedef enum tl_sync_kind { TL_WAIT_VALUES(TL_VALUE_NAME) TL_NSYNCS } tl_sync_kind;
-extern const char *const tl_wait_labels[];
+TL_LABELS(wait);
 
 /* What the host did during the gap. */
 #define TL_DOING_VALUES(V)                                                                                             \
@@ -48,7 +48,7 @@ extern const char *const tl_wait_labels[];
       "the work was queued in time and its stream waited for an event of another")                                     \
     V(TL_DOING_UNRECORDED, "WORK_NOT_RECORDED", "no idle time that is known: work was launched that the trace lacks")
 typedef enum tl_doing { TL_DOING_VALUES(TL_VALUE_NAME) TL_NDOINGS } tl_doing;
-extern const char *const tl_doing_labels[];
+TL_LABELS(doing);
 
 /* The purpose of a runtime or driver call. */
 #define TL_CALL_VALUES(V)                                                                                              \
@@ -58,7 +58,7 @@ extern const char *const tl_doing_labels[];
     V(TL_CALL_SYNC, "SYNC_CALL", "waits for the device")                                                               \
     V(TL_CALL_OTHER, "OTHER_RUNTIME", "others")
 typedef enum tl_call_class { TL_CALL_VALUES(TL_VALUE_NAME) TL_NCALLS } tl_call_class;
-extern const char *const tl_call_labels[];
+TL_LABELS(call);
 
 /* How it is known that a device waited for other ranks. */
 #define TL_PEER_VALUES(V)                                                                                              \
@@ -67,9 +67,9 @@ extern const char *const tl_call_labels[];
     V(TL_PEER_MEETING, "host_collective", "the host was in a collective of hosts")                                     \
     V(TL_PEER_WAIT, "host_wait", "the host was in a call that waits for others")
 typedef enum tl_peer_evidence { TL_PEER_VALUES(TL_VALUE_NAME) TL_NPEERS } tl_peer_evidence;
-extern const char *const tl_peer_labels[];
+TL_LABELS(peer);
 
-extern const char *const tl_queued_labels[];
+TL_LABELS(queued);
 #define TL_QUEUED_VALUES(V)                                                                                            \
     V(TL_QUEUED_UNKNOWN, "unknown", "its launch is not in the trace")                                                  \
     V(TL_QUEUED_NO, "no", "launched during the gap")                                                                   \
@@ -235,7 +235,7 @@ TL_TABLE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS);
     V(TL_STREAM_OTHER, "other", "it was, and waited for something else")                                               \
     V(TL_STREAM_UNKNOWN, "unknown", "nobody knows when it was launched")
 typedef enum tl_stream_wait { TL_STREAM_WAIT_VALUES(TL_VALUE_NAME) TL_NSTREAM_WAITS } tl_stream_wait;
-extern const char *const tl_stream_wait_labels[];
+TL_LABELS(stream_wait);
 
 /* Times in which streams are idle, by what they wait for. */
 #define TL_STREAM_IDLE_FIELDS(F, T)                                                                                    \

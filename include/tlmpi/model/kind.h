@@ -41,7 +41,7 @@ typedef struct tl_behaving {
                           * TL_MEETING, or TL_COLL_UNKNOWN if they do not leave together */
 } tl_behaving;
 
-extern const char *const tl_kind_labels[];
-extern const char *const tl_collective_labels[];
+TL_LABELS(kind);
+TL_LABELS(collective);
 
 #endif

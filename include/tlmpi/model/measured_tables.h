@@ -10,7 +10,7 @@
     V(TL_COUNTED_BY_LAUNCH, "launch", "as many launches as ranges, and no kernels")                                    \
     V(TL_COUNTED_BY_NOTHING, "unknown", "their numbers or names differ: nothing tells which range is whose")
 typedef enum tl_counted_by { TL_COUNTED_BY_VALUES(TL_VALUE_NAME) } tl_counted_by;
-extern const char *const tl_counted_by_labels[];
+TL_LABELS(counted_by);
 
 /* Counters of cuda_profiler_range.  The i-th range in time, with a value or not, belongs to the i-th kernel, or the
  * i-th launch, of the rank: the times of ranges are not the times of their kernels.  Where the numbers of ranges and
@@ -52,7 +52,7 @@ TL_TABLE(counter_row, TL_COUNTER_FIELDS);
 TL_TABLE(memory_row, TL_MEMORY_FIELDS);
 
 /* The categories of the profiler's memory timeline, in its order, then their total. */
-extern const char *const tl_memory_category_labels[]; /* "parameter", "optimizer_state", ... "unknown", "total", NULL */
+TL_LABELS(memory_category);
 
 /* Beginning, peak and end of each memory timeline, by category. */
 #define TL_MEMORY_CATEGORY_FIELDS(F, T)                                                                                \
@@ -94,7 +94,7 @@ TL_TABLE(memory_timeline, TL_MEMORY_TIMELINE_FIELDS);
     V(TL_EXECUTION_SAME_ID, "same_id", "a later node has the same id")                                                 \
     V(TL_EXECUTION_LEFT_OUT, "left_out", "its event is not among those that are analysed")
 typedef enum tl_execution_link { TL_EXECUTION_LINK_VALUES(TL_VALUE_NAME) } tl_execution_link;
-extern const char *const tl_execution_link_labels[];
+TL_LABELS(execution_link);
 
 /* The nodes of execution traces. */
 #define TL_EXECUTION_NODE_FIELDS(F, T)                                                                                 \

@@ -112,7 +112,7 @@ TL_PARAMETERS(TL_PARAMETER_CONSTANT)
     V(TL_PARAMETER_STATISTICAL, "statistical", "what a test needs to keep its rate of error")                          \
     V(TL_PARAMETER_USER, "user", "what somebody may choose")
 typedef enum tl_parameter_kind { TL_PARAMETER_VALUES(TL_VALUE_NAME) } tl_parameter_kind;
-extern const char *const tl_parameter_labels[];
+TL_LABELS(parameter);
 
 /* The values of the parameters that a result was made with. */
 #define TL_PARAMETER_FIELDS(F, T)                                                                                      \

@@ -38,7 +38,7 @@
     V(TL_BOUND_UNEXPLAINED, "unexplained",                                                                             \
       "work starts long after all that it is known to wait for; and what is before the first event")
 typedef enum tl_bound { TL_BOUND_VALUES(TL_VALUE_NAME) TL_NBOUNDS } tl_bound;
-extern const char *const tl_bound_labels[];
+TL_LABELS(bound);
 
 #define TL_PATH_SUM_FIELDS(F, T)                                                                                       \
     F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                    \

@@ -14,7 +14,7 @@
     V(TL_HOLDS_SOME, "some", "collectives, and work of the rank")                                                      \
     V(TL_HOLDS_ONLY, "only", "nothing but collectives")
 typedef enum tl_phase_holds { TL_HOLDS_VALUES(TL_VALUE_NAME) } tl_phase_holds;
-extern const char *const tl_phase_holds_labels[];
+TL_LABELS(phase_holds);
 
 #define TL_PHASE_ANSWER_VALUES(V)                                                                                      \
     V(TL_PHASE_NOBODY, "none", "nobody holds the job up")                                                              \
@@ -25,7 +25,7 @@ extern const char *const tl_phase_holds_labels[];
     V(TL_PHASE_CHEAP, "cheap", "it costs less than --least-cost")                                                      \
     V(TL_PHASE_ONE_RANK, "one_rank", "there is nobody to compare with")
 typedef enum tl_phase_answer { TL_PHASE_ANSWER_VALUES(TL_VALUE_NAME) } tl_phase_answer;
-extern const char *const tl_phase_answer_labels[];
+TL_LABELS(phase_answer);
 
 #define TL_PHASE_STEP_FIELDS(F, T)                                                                                     \
     F(T, I32, step, KEY, "", "step, as the records number them")                                                       \

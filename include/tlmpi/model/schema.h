@@ -50,11 +50,12 @@ typedef enum tl_scope {
 
 typedef struct tl_field {
     const char *name, *unit, *doc;
-    tl_type type;
     tl_role role;
-    uint32_t size;             /* bytes in the row in memory */
-    uint32_t offset;           /* of the cell in the row in memory */
-    const char *const *labels; /* TL_TYPE_ENUM: NULL-terminated, label i is value i; else NULL */
+    uint32_t size;   /* bytes in the row in memory */
+    uint32_t offset; /* of the cell in the row in memory */
+    tl_type type;
+    const char *const *labels;   /* TL_TYPE_ENUM: NULL-terminated, label i is value i; else NULL */
+    const char *const *meanings; /* of the labels, likewise; NULL also in a schema that was read from a file */
 } tl_field;
 
 typedef struct tl_schema {
@@ -83,12 +84,16 @@ typedef struct tl_hole {
  *         V(TL_QUEUED_UNKNOWN, "unknown", "its launch is not in the trace")                \
  *         V(TL_QUEUED_NO, "no", "launched during the gap")
  *     typedef enum tl_queued { TL_QUEUED_VALUES(TL_VALUE_NAME) } tl_queued;
- *     const char *const tl_queued_labels[] = { TL_QUEUED_VALUES(TL_VALUE_LABEL) NULL };      in one .c file
- *
- * registry/values.c lists all meanings. */
+ *     TL_LABELS(queued);                             tl_queued_labels and tl_queued_meanings, NULL-terminated
+ *     TL_LABELS_DEFINE(queued, TL_QUEUED_VALUES);    in one .c file
+ */
 #define TL_VALUE_NAME(value, label, meaning)    value,
 #define TL_VALUE_LABEL(value, label, meaning)   label,
 #define TL_VALUE_MEANING(value, label, meaning) (meaning),
+#define TL_LABELS(e)                            extern const char *const tl_##e##_labels[], *const tl_##e##_meanings[]
+#define TL_LABELS_DEFINE(e, VALUES)                                                                                    \
+    const char *const tl_##e##_labels[] = { VALUES(TL_VALUE_LABEL) NULL };                                             \
+    const char *const tl_##e##_meanings[] = { VALUES(TL_VALUE_MEANING) NULL }
 
 /* The C type of a cell.  A column of type ENUM(e) has the enumeration tl_e, with the labels tl_e_labels. */
 #define TL_CELL_I32(name)      int32_t name
@@ -104,42 +109,29 @@ typedef struct tl_hole {
 #define TL_CELL_TEXT1024(name) char name[1024]
 #define TL_CELL_ENUM(e)        uint8_t /* and (name) */
 
-#define TL_TYPE_OF_I32      TL_TYPE_I32
-#define TL_TYPE_OF_I64      TL_TYPE_I64
-#define TL_TYPE_OF_F64      TL_TYPE_F64
-#define TL_TYPE_OF_TIME     TL_TYPE_TIME
-#define TL_TYPE_OF_NAME     TL_TYPE_NAME
-#define TL_TYPE_OF_TEXT16   TL_TYPE_TEXT
-#define TL_TYPE_OF_TEXT32   TL_TYPE_TEXT
-#define TL_TYPE_OF_TEXT64   TL_TYPE_TEXT
-#define TL_TYPE_OF_TEXT128  TL_TYPE_TEXT
-#define TL_TYPE_OF_TEXT256  TL_TYPE_TEXT
-#define TL_TYPE_OF_TEXT1024 TL_TYPE_TEXT
-#define TL_TYPE_OF_ENUM(e)  TL_TYPE_ENUM
-
-#define TL_LABELS_OF_I32      NULL
-#define TL_LABELS_OF_I64      NULL
-#define TL_LABELS_OF_F64      NULL
-#define TL_LABELS_OF_TIME     NULL
-#define TL_LABELS_OF_NAME     NULL
-#define TL_LABELS_OF_TEXT16   NULL
-#define TL_LABELS_OF_TEXT32   NULL
-#define TL_LABELS_OF_TEXT64   NULL
-#define TL_LABELS_OF_TEXT128  NULL
-#define TL_LABELS_OF_TEXT256  NULL
-#define TL_LABELS_OF_TEXT1024 NULL
-#define TL_LABELS_OF_ENUM(e)  tl_##e##_labels
+/* The type of a field, its labels and their meanings. */
+#define TL_FORM_I32       TL_TYPE_I32, NULL, NULL
+#define TL_FORM_I64       TL_TYPE_I64, NULL, NULL
+#define TL_FORM_F64       TL_TYPE_F64, NULL, NULL
+#define TL_FORM_TIME      TL_TYPE_TIME, NULL, NULL
+#define TL_FORM_NAME      TL_TYPE_NAME, NULL, NULL
+#define TL_FORM_TEXT16    TL_TYPE_TEXT, NULL, NULL
+#define TL_FORM_TEXT32    TL_TYPE_TEXT, NULL, NULL
+#define TL_FORM_TEXT64    TL_TYPE_TEXT, NULL, NULL
+#define TL_FORM_TEXT128   TL_TYPE_TEXT, NULL, NULL
+#define TL_FORM_TEXT256   TL_TYPE_TEXT, NULL, NULL
+#define TL_FORM_TEXT1024  TL_TYPE_TEXT, NULL, NULL
+#define TL_FORM_ENUM(e)   TL_TYPE_ENUM, tl_##e##_labels, tl_##e##_meanings
 
 #define TL_FIELD_MEMBER(T, type, name, role, unit, doc) TL_CELL_##type(name);
 #define TL_FIELD_ENTRY(T, type, name, role, unit, doc)                                                                 \
     { #name,                                                                                                           \
       unit,                                                                                                            \
       doc,                                                                                                             \
-      TL_TYPE_OF_##type,                                                                                               \
       TL_ROLE_##role,                                                                                                  \
       (uint32_t)sizeof(((T *)0)->name),                                                                                \
       (uint32_t)offsetof(T, name),                                                                                     \
-      TL_LABELS_OF_##type },
+      TL_FORM_##type },
 
 #define TL_TABLE(table, FIELDS)                                                                                        \
     typedef struct tl_##table {                                                                                        \

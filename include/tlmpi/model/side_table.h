@@ -9,7 +9,7 @@
     V(TL_SIDE_MEMORY, "memory", "a raw memory timeline")                                                               \
     V(TL_SIDE_EXECUTION, "execution", "an execution trace")
 typedef enum tl_side_kind { TL_SIDE_KIND_VALUES(TL_VALUE_NAME) } tl_side_kind;
-extern const char *const tl_side_kind_labels[];
+TL_LABELS(side_kind);
 
 #define TL_SIDE_STATUS_VALUES(V)                                                                                       \
     V(TL_SIDE_OK, "ok", "read whole")                                                                                  \
@@ -18,7 +18,7 @@ extern const char *const tl_side_kind_labels[];
     V(TL_SIDE_EMPTY, "empty", "no line, entry or node")                                                                \
     V(TL_SIDE_UNREADABLE, "unreadable", "nothing of it could be read")
 typedef enum tl_side_status { TL_SIDE_STATUS_VALUES(TL_VALUE_NAME) } tl_side_status;
-extern const char *const tl_side_status_labels[];
+TL_LABELS(side_status);
 
 /* Whether an execution trace could be linked to the Kineto trace, and by which of its ids. */
 #define TL_EXECUTION_BY_VALUES(V)                                                                                      \
@@ -29,7 +29,7 @@ extern const char *const tl_side_status_labels[];
     V(TL_EXECUTION_OTHER_PROCESS, "other_process", "not linked: the trace is of another process, so of another run")   \
     V(TL_EXECUTION_NO_TRACE, "no_trace", "not linked: no trace of its rank can be read")
 typedef enum tl_execution_by { TL_EXECUTION_BY_VALUES(TL_VALUE_NAME) } tl_execution_by;
-extern const char *const tl_execution_by_labels[];
+TL_LABELS(execution_by);
 
 #define TL_SIDE_FILE_FIELDS(F, T)                                                                                      \
     F(T, ENUM(side_kind), kind, KEY, "", "what it is")                                                                 \

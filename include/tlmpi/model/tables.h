@@ -18,8 +18,8 @@
     V(TL_RANK_NO_GPU, "no_gpu_events", "it has no device work")                                                        \
     V(TL_RANK_UNREADABLE, "unreadable", "nothing of it could be read")
 typedef enum tl_rank_status { TL_STATUS_VALUES(TL_VALUE_NAME) } tl_rank_status;
-extern const char *const tl_rank_status_labels[];
-extern const char *const tl_rank_from_labels[]; /* "distributedInfo", "file_name", "order", NULL */
+TL_LABELS(rank_status);
+TL_LABELS(rank_from);
 
 #define TL_RANK_FIELDS(F, T)                                                                                           \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \

@@ -13,7 +13,7 @@
     V(TL_TREE_REST, "rest", "what has no row, together")
 typedef enum tl_tree_kind { TL_TREE_KIND_VALUES(TL_VALUE_NAME) } tl_tree_kind;
 
-extern const char *const tl_tree_kind_labels[];
+TL_LABELS(tree_kind);
 
 /* Operators, calls and work with the same path through the tree form one node.  Rows are in preorder: a node, then its
  * children by device_ns, descending; ties by host_ns, descending; then by name. */

@@ -191,7 +191,7 @@ TL_TABLE(copy_row, TL_COPY_FIELDS);
     V(TL_SERIES_MEMCPY, "memcpy", "what copies of a name move together")                                               \
     V(TL_SERIES_MEMSET, "memset", "what memsets of a name do")
 typedef enum tl_series_of { TL_SERIES_VALUES(TL_VALUE_NAME) } tl_series_of;
-extern const char *const tl_series_labels[];
+TL_LABELS(series);
 
 #define TL_SERIES_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \

@@ -7,7 +7,7 @@
 #include "tlmpi/model/table.h"
 #include <stdlib.h>
 
-const char *const tl_repetition_measure_labels[] = { TL_REPETITION_MEASURE_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(repetition_measure, TL_REPETITION_MEASURE_VALUES);
 
 TL_TABLE_DEFINE_AS(repetition, "rep", TL_REPETITION_FIELDS, TL_SCOPE_JOB, "repetitions",
                    "How long did the device work in each repetition?");

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const tl_whatif_of_labels[] = { TL_WHATIF_OF_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(whatif_of, TL_WHATIF_OF_VALUES);
 TL_TABLE_DEFINE(whatif_top, TL_WHATIF_TOP_FIELDS, TL_SCOPE_JOB, "what the job gains by work that takes less time",
                 "Which kernel or operator should be made faster?");
 

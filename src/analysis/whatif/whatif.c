@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const tl_whatif_part_labels[] = { TL_WHATIF_PART_VALUES(TL_VALUE_LABEL) NULL };
+TL_LABELS_DEFINE(whatif_part, TL_WHATIF_PART_VALUES);
 TL_TABLE_DEFINE_AS(whatif_change_row, "whatif_change", TL_WHATIF_CHANGE_FIELDS, TL_SCOPE_JOB,
                    "changes, and what the job would gain by them",
                    "How long would the job take if what I name were otherwise?");

@@ -43,11 +43,10 @@ tl_phrase tl_pattern_in_words(tl_pattern pattern, int32_t first, int32_t last, i
 
 tl_phrase tl_cause_in_words(const tl_answers *a, unsigned cause)
 {
-    static const char *const meanings[] = { TL_CAUSE_VALUES(TL_VALUE_MEANING) };
     static const char *const against[] = { [TL_AGAINST_PEERS] = "",
                                            [TL_AGAINST_STAGES] = ", compared with other stages",
                                            [TL_AGAINST_OWN_STEPS] = ", compared with its other steps" };
-    return tl_phrase_of("%s%s", meanings[cause], against[a->against]);
+    return tl_phrase_of("%s%s", tl_cause_meanings[cause], against[a->against]);
 }
 
 tl_phrase tl_link_in_words(const tl_slow_link_row *link)
@@ -121,7 +120,7 @@ static tl_phrase unlike_gain_in_words(const tl_culprit *c)
 /* Returns the doubt with its numbers if these matter for the trust; else the doubt's meaning. */
 tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
 {
-    static const char *const meanings[] = { TL_DOUBT_VALUES(TL_VALUE_MEANING) }, grave[] = "grave: ";
+    static const char grave[] = "grave: ";
     const tl_trust *t = &a->trust;
 
     switch (doubt) {
@@ -173,8 +172,8 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     default:
         break;
     }
-    const size_t skipped = strncmp(meanings[doubt], grave, strlen(grave)) == 0 ? strlen(grave) : 0;
-    return tl_phrase_of("%s", meanings[doubt] + skipped);
+    const size_t skipped = strncmp(tl_doubt_meanings[doubt], grave, strlen(grave)) == 0 ? strlen(grave) : 0;
+    return tl_phrase_of("%s", tl_doubt_meanings[doubt] + skipped);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ next */

@@ -179,26 +179,22 @@ static void put_word(FILE *out, const char *word, const char *meaning)
 /* Lists the words used on this page, with the manual's explanations. */
 void tl_draw_glossary(tl_page *page)
 {
-    static const char *const causes[] = { TL_CAUSE_VALUES(TL_VALUE_MEANING) },
-                             *const patterns[] = { TL_PATTERN_VALUES(TL_VALUE_MEANING) },
-                             *const sure[] = { TL_CONFIDENCE_VALUES(TL_VALUE_MEANING) },
-                             *const found[] = { TL_PHASE_ANSWER_VALUES(TL_VALUE_MEANING) };
     const tl_answers *a = page->answers;
     const tl_culprit *c = a->nculprits > 0 ? &a->culprits[0] : NULL;
     const bool steps = tl_page_table(page, &tl_blame_step_schema) != NULL, times = a->wall_sum_ns > 0;
     FILE *out = page->out;
     fputs("<dl class=\"words\">\n", out);
     if (c != NULL && !tl_is_untraced(c))
-        put_word(out, tl_cause_labels[c->cause], causes[c->cause]);
+        put_word(out, tl_cause_labels[c->cause], tl_cause_meanings[c->cause]);
     if (c != NULL)
-        put_word(out, tl_pattern_labels[c->pattern], patterns[c->pattern]);
+        put_word(out, tl_pattern_labels[c->pattern], tl_pattern_meanings[c->pattern]);
     const uint8_t trust = a->phases_alone ? a->phases->confidence : (uint8_t)a->rank.confidence;
-    put_word(out, tl_phrase_of("trust %s", tl_confidence_labels[trust]).text, sure[trust]);
-    bool told[sizeof found / sizeof found[0]] = { false };
+    put_word(out, tl_phrase_of("trust %s", tl_confidence_labels[trust]).text, tl_confidence_meanings[trust]);
+    bool told[TL_PHASE_ONE_RANK + 1] = { false };
     for (size_t i = 1; i < a->nphases; i++) {
         const uint8_t verdict = a->phases[i].verdict;
         if (!told[verdict])
-            put_word(out, tl_phase_answer_labels[verdict], found[verdict]);
+            put_word(out, tl_phase_answer_labels[verdict], tl_phase_answer_meanings[verdict]);
         told[verdict] = true;
     }
     const struct {

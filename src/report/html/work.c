@@ -105,7 +105,6 @@ TL_SORT_BY(by_place, tl_idle_summary, place)
 
 void tl_draw_idle(tl_page *page)
 {
-    static const char *const doings[] = { TL_DOING_VALUES(TL_VALUE_MEANING) };
     TL_VEC(tl_idle_summary) classes = { 0 };
     TL_EACH (const tl_idle_summary, row, page->idle)
         if (row->place > 0)
@@ -115,7 +114,7 @@ void tl_draw_idle(tl_page *page)
         begin_table(page->out, "what the host was in", "gaps", "most / median");
     for (size_t i = 0; i < classes.n && is_shown(i, classes.v[i].idle_pct / 100); i++) {
         const tl_idle_summary *row = &classes.v[i];
-        const char *doing = doings[row->cpu_during_gap];
+        const char *doing = tl_doing_meanings[row->cpu_during_gap];
         const tl_phrase meaning =
             tl_phrase_of("%s%.*s", row->drain_type == TL_DRAIN_SYNC ? "after a wait for the device: " : "",
                          (int)strcspn(doing, ";"), doing);

@@ -19,7 +19,7 @@ static void each_word_has_a_meaning(void)
             const tl_field *field = &schemas[i]->fields[k];
             if (field->labels == NULL)
                 continue;
-            const char *const *docs = tl_values_of(field->labels);
+            const char *const *docs = field->meanings;
             if (docs == NULL)
                 fprintf(stderr, "%s.%s\n", schemas[i]->name, field->name);
             CU_ASSERT_PTR_NOT_NULL_FATAL(docs);
@@ -29,7 +29,6 @@ static void each_word_has_a_meaning(void)
             nenums++;
         }
     CU_ASSERT(nenums > 30);
-    CU_ASSERT_PTR_NULL(tl_values_of(NULL));
 }
 
 static const unit_test tests[] = { TEST(each_word_has_a_meaning) };

@@ -7,16 +7,16 @@
 
 /* What is measured of a repetition. */
 #define TL_REPETITION_MEASURE_VALUES(V)                                                                                \
-    V(TL_REPETITION_KERNEL, "kernel", NULL)                                                                            \
-    V(TL_REPETITION_FORWARD, "forward", NULL)                                                                          \
-    V(TL_REPETITION_BACKWARD, "backward", NULL)                                                                        \
-    V(TL_REPETITION_BUSY, "busy", NULL)                                                                                \
-    V(TL_REPETITION_SPAN, "span", NULL)                                                                                \
-    V(TL_REPETITION_BUBBLE, "bubble", NULL)
+    V(TL_REPETITION_KERNEL, "kernel", "kernel_ns, the sum of durations")                                               \
+    V(TL_REPETITION_FORWARD, "forward", "forward_ns, those that autograd has not launched")                            \
+    V(TL_REPETITION_BACKWARD, "backward", "backward_ns, those that autograd has launched")                             \
+    V(TL_REPETITION_BUSY, "busy", "busy_ns, time in which any runs")                                                   \
+    V(TL_REPETITION_SPAN, "span", "span_ns, from the first start to the last end")                                     \
+    V(TL_REPETITION_BUBBLE, "bubble", "bubble_ns, span less busy")
 typedef enum tl_repetition_measure {
     TL_REPETITION_MEASURE_VALUES(TL_VALUE_NAME) TL_NREPETITION_MEASURES
 } tl_repetition_measure;
-extern const char *const tl_repetition_measure_labels[];
+TL_LABELS(repetition_measure);
 
 /* One repetition. */
 #define TL_REPETITION_FIELDS(F, T)                                                                                     \

@@ -250,9 +250,9 @@ static void packed_rows_print_as_loose_ones(void)
 {
     /* A byte in front puts every cell off its alignment. */
     static const tl_field fields[] = {
-        { "tag", "", "", TL_TYPE_ENUM, TL_ROLE_KEY, 1, 0, NULL },
-        { "value", "", "", TL_TYPE_I64, TL_ROLE_MEASURE, 8, 1, NULL },
-        { "share", "", "", TL_TYPE_F64, TL_ROLE_MEASURE, 8, 9, NULL },
+        { "tag", "", "", TL_ROLE_KEY, 1, 0, TL_TYPE_ENUM, NULL, NULL },
+        { "value", "", "", TL_ROLE_MEASURE, 8, 1, TL_TYPE_I64, NULL, NULL },
+        { "share", "", "", TL_ROLE_MEASURE, 8, 9, TL_TYPE_F64, NULL, NULL },
     };
     static const tl_schema schema = { "packed", "", "", TL_SCOPE_JOB, fields, 3, 17, false };
     unsigned char rows[2 * 17];
