@@ -39,19 +39,23 @@ def check(what, ok, said=""):
 
 class Program:
     def __init__(self, path, folder):
-        self.path, self.out = path, os.path.join(folder, "out")
+        self.path, self.out, self.tables = path, os.path.join(folder, "out"), {}
 
     def run(self, *args):
         return subprocess.run([self.path, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               encoding="utf-8", check=False)
 
     def analyse(self, trace, idle):
+        self.tables = {}
         done = self.run("run", "-q", "-f", "--series", "-o", self.out, *(["--idle", idle] if idle else []), trace)
         return done.returncode in (0, 1), done.stderr
 
     def table(self, name):
-        text = self.run("show", self.out + ".h5", name, "--format", "csv").stdout
-        return list(csv.DictReader(io.StringIO(text)))
+        """The rows of a table of the last run."""
+        if name not in self.tables:
+            text = self.run("show", self.out + ".h5", name, "--format", "csv").stdout
+            self.tables[name] = list(csv.DictReader(io.StringIO(text)))
+        return self.tables[name]
 
 
 # ------------------------------------------------------------------------------------------------------ rows and sums
