@@ -8,12 +8,6 @@
 
 enum { LONGEST = 40 };
 
-static size_t min3(size_t a, size_t b, size_t c)
-{
-    size_t least = a < b ? a : b;
-    return least < c ? least : c;
-}
-
 static bool same_letter(char a, char b)
 {
     return tolower((unsigned char)a) == tolower((unsigned char)b);
@@ -32,7 +26,9 @@ static size_t edit_distance(const char *a, const char *b)
         size_t *row = rows[i % 3], *above = rows[(i - 1) % 3], *two_above = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= nb; j++) {
-            row[j] = min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + (!same_letter(a[i - 1], b[j - 1])));
+            const size_t added = (above[j] < row[j - 1] ? above[j] : row[j - 1]) + 1,
+                         changed = above[j - 1] + (!same_letter(a[i - 1], b[j - 1]));
+            row[j] = added < changed ? added : changed;
             if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]) &&
                 two_above[j - 2] + 1 < row[j])
                 row[j] = two_above[j - 2] + 1;

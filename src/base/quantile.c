@@ -109,18 +109,12 @@ void tl_real_sort(double *x, size_t n)
         qsort(x, n, sizeof *x, ascending);
 }
 
-/* Returns the mean of two numbers. */
-static double between(double low, double high)
-{
-    return low + (high - low) / 2;
-}
-
 double tl_real_median(double *x, size_t n)
 {
     if (n == 0)
         return NAN;
     tl_real_sort(x, n);
-    return n % 2 ? x[n / 2] : between(x[n / 2 - 1], x[n / 2]);
+    return n % 2 ? x[n / 2] : x[n / 2 - 1] + (x[n / 2] - x[n / 2 - 1]) / 2;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- scatter */

@@ -22,17 +22,12 @@ static bool repeats(const uint64_t *tokens, size_t n, size_t period)
     return wrong <= most;
 }
 
-static int64_t distance(int64_t a, int64_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
 /* Returns the mean difference between a pause and the pause one period later, ns. */
 static double mean_difference(const int64_t *pause_ns, size_t n, size_t period)
 {
     double sum = 0;
     for (size_t i = 0; i + period < n; i++)
-        sum += (double)distance(pause_ns[i], pause_ns[i + period]);
+        sum += (double)llabs(pause_ns[i] - pause_ns[i + period]);
     return sum / (double)(n - period);
 }
 

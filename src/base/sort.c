@@ -108,6 +108,21 @@ size_t tl_merge_equal(void *rows, size_t n, size_t size, int (*compare)(const vo
     return (size_t)(last - v) / size + 1;
 }
 
+size_t tl_insert(void *rows, size_t n, size_t most, const void *row, size_t size,
+                 int (*compare)(const void *a, const void *b))
+{
+    char *v = rows;
+    size_t at = n;
+    while (at > 0 && compare(row, v + (at - 1) * size) < 0)
+        at--;
+    if (at == most)
+        return n;
+    n += n < most;
+    memmove(v + (at + 1) * size, v + at * size, (n - 1 - at) * size);
+    memcpy(v + at * size, row, size);
+    return n;
+}
+
 static int larger_first(const void *bytes, uint32_t a, uint32_t b)
 {
     const uint64_t *of = bytes;

@@ -111,13 +111,6 @@ static tl_status write_file(const tl_job *j, tl_error *err)
     return st;
 }
 
-static void tell_problems(tl_job *j)
-{
-    tl_tell_problems(&j->plan, &j->tables);
-    if (j->selection_notes[0] != '\0')
-        tl_warn("%s", j->selection_notes);
-}
-
 /* Prints the answers, as JSON or summary, and sets the exit code: a threshold passed (--fail-on) outranks incomplete
  * traces. */
 static void conclude(tl_job *j, bool summary, double start_s, int *code)
@@ -142,7 +135,9 @@ tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err)
     if (st != TL_OK)
         return st;
     *code = tl_exit_of_input(&j->plan, &j->tables);
-    tell_problems(j);
+    tl_tell_problems(&j->plan, &j->tables);
+    if (j->selection_notes[0] != '\0')
+        tl_warn("%s", j->selection_notes);
     if (*code == TL_EXIT_NOTHING)
         return tl_fail(err, TL_EINPUT, "none of the %s could be read", tl_inputs_word(&j->tables));
     reduce(j);

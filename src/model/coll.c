@@ -52,11 +52,6 @@ const char *tl_dtype_name(tl_dtype dtype)
     return types[dtype < NTYPES ? dtype : 0].name;
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 int64_t tl_message_bytes(tl_collective kind, int64_t in_nelems, int64_t out_nelems, int64_t dtype_bytes)
 {
     int64_t elements = -1, bytes;
@@ -82,7 +77,7 @@ int64_t tl_message_bytes(tl_collective kind, int64_t in_nelems, int64_t out_nele
     case TL_BARRIER:
     case TL_MEETING:
     case TL_NCOLLECTIVES:
-        elements = larger(in_nelems, out_nelems);
+        elements = in_nelems > out_nelems ? in_nelems : out_nelems;
         break;
     }
     return elements >= 0 && dtype_bytes >= 0 && !__builtin_mul_overflow(elements, dtype_bytes, &bytes) ? bytes : -1;

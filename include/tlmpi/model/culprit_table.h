@@ -17,7 +17,7 @@
     V(TL_CULPRIT_SEVERAL, "several", "several ranks, whose repair gains more together than alone")                     \
     V(TL_CULPRIT_UNTRACED, "untraced", "a rank that has no trace")                                                     \
     V(TL_CULPRIT_LINK, "link", "a link between ranks")                                                                 \
-    V(TL_CULPRIT_NOBODY, "none", "no rank holds the job up")                                                           \
+    V(TL_CULPRIT_NONE, "none", "no rank holds the job up")                                                             \
     V(TL_CULPRIT_INCONCLUSIVE, "inconclusive", "the traces do not allow a verdict")                                    \
     V(TL_CULPRIT_UNMATCHED, "unmatched", "no collective could be matched across ranks")                                \
     V(TL_CULPRIT_SILENCE, "no_communication", "the ranks do not communicate in these traces")                          \

@@ -17,7 +17,7 @@ typedef enum tl_phase_holds { TL_HOLDS_VALUES(TL_VALUE_NAME) } tl_phase_holds;
 TL_LABELS(phase_holds);
 
 #define TL_PHASE_ANSWER_VALUES(V)                                                                                      \
-    V(TL_PHASE_NOBODY, "none", "nobody holds the job up")                                                              \
+    V(TL_PHASE_NONE, "none", "no rank holds the job up")                                                               \
     V(TL_PHASE_STRAGGLER, "straggler", "it holds the others up")                                                       \
     V(TL_PHASE_WAITING, "waiting", "it waits for others")                                                              \
     V(TL_PHASE_LONGER, "longer", "nobody is shown to wait for it")                                                     \

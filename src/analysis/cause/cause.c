@@ -288,24 +288,12 @@ static bool fits_cause(const entry *e, tl_cause cause)
     return mixed || cause == (e->activity == TL_ACTIVITY_H2D ? TL_CAUSE_H2D : TL_CAUSE_COPY);
 }
 
-/* Keeps the list in order of excess, descending; ties by name, ascending. */
-static void insert_dominant(const entry *e, tl_cause_found *found)
+/* Largest excess first; ties by name, ascending. */
+static int by_excess(const void *a, const void *b)
 {
-    size_t at = 0;
-    for (; at < found->ndominant; at++) {
-        const tl_dominant_work *b = &found->dominant[at];
-        double of_b = (double)(b->own_ns - b->peers_ns);
-        if (excess_of(e) > of_b || (!(excess_of(e) < of_b) && e->name < b->name))
-            break;
-    }
-    if (at == TL_DOMINANT_WORK_MOST)
-        return;
-    found->ndominant += found->ndominant < TL_DOMINANT_WORK_MOST;
-    for (size_t i = found->ndominant - 1; i > at; i--)
-        found->dominant[i] = found->dominant[i - 1];
-    found->dominant[at] = (tl_dominant_work){
-        .name = e->name, .own_ns = (int64_t)e->ns, .peers_ns = (int64_t)e->peers_ns, .host = e->kind == TL_NAMED_SPAN
-    };
+    const tl_dominant_work *x = a, *y = b;
+    int order = TL_COMPARE(y->own_ns - y->peers_ns, x->own_ns - x->peers_ns);
+    return order != 0 ? order : TL_COMPARE(x->name, y->name);
 }
 
 /* Fills found->dominant, after found->cause: the names that exceed every peer, and the median by at least least_ns. */
@@ -314,7 +302,12 @@ static void list_dominant_work(const entries *all, int64_t least_ns, tl_cause_fo
     TL_EACH (const entry, e, *all)
         if (fits_cause(e, found->cause) && excess_of(e) > 0 && excess_of(e) >= (double)least_ns &&
             e->ns > e->peers_most_ns)
-            insert_dominant(e, found);
+            found->ndominant = tl_insert(found->dominant, found->ndominant, TL_DOMINANT_WORK_MOST,
+                                         &(tl_dominant_work){ .name = e->name,
+                                                              .own_ns = (int64_t)e->ns,
+                                                              .peers_ns = (int64_t)e->peers_ns,
+                                                              .host = e->kind == TL_NAMED_SPAN },
+                                         sizeof *found->dominant, by_excess);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- all */

@@ -62,7 +62,7 @@ static tl_culprit_kind kind_without_culprit(const tl_judgement *j)
            : t->collectives == 0      ? TL_CULPRIT_SILENCE
            : t->matched == 0          ? TL_CULPRIT_UNMATCHED
            : clocks_forbid(&j->facts) ? TL_CULPRIT_INCONCLUSIVE
-                                      : TL_CULPRIT_NOBODY;
+                                      : TL_CULPRIT_NONE;
 }
 
 /* Fills the excess of each rank over its peers in steps that are not left out, ns, and the rank with the largest. */
@@ -179,14 +179,14 @@ static void fill_cost(const tl_judgement *j, tl_suspect *c)
 static tl_culprit row_without_culprit(const tl_judgement *j)
 {
     tl_culprit row = tl_culprit_empty(j, j->no_culprit_kind);
-    const tl_straggler *of = j->no_culprit_kind == TL_CULPRIT_NOBODY         ? j->largest_excess
+    const tl_straggler *of = j->no_culprit_kind == TL_CULPRIT_NONE           ? j->largest_excess
                              : j->no_culprit_kind == TL_CULPRIT_INCONCLUSIVE ? j->inconclusive
                                                                              : NULL;
     if (of != NULL) {
         row.rank = of->rank;
         row.p_value = of->p_value;
         row.gain_ns = of->gain_ns;
-        row.excess_ns = j->no_culprit_kind == TL_CULPRIT_NOBODY ? j->largest_excess_ns : 0;
+        row.excess_ns = j->no_culprit_kind == TL_CULPRIT_NONE ? j->largest_excess_ns : 0;
     }
     tl_doubts_write(j, NULL, &row);
     return row;

@@ -224,8 +224,7 @@ static void add_data_doubts(const tl_judgement *j, const tl_suspect *c, doubts *
     const tl_trust *t = &a->trust;
     bool hardly = t->matched < t->collectives / 2 + t->collectives % 2, silent = c != NULL && t->collectives == 0;
     bool blurred = tl_clocks_blur(a), hidden = c != NULL && c->rank != NULL && waits_are_hidden(j, c);
-    bool lacks =
-        lacks_durations(t->untimed, t->events) || (c != NULL && lacks_durations(c->untimed, c->events));
+    bool lacks = lacks_durations(t->untimed, t->events) || (c != NULL && lacks_durations(c->untimed, c->events));
     const reason reasons[] = {
         { TL_DOUBT_ONE_STEP, WHO | STEPS, t->nsteps < 2 },
         { TL_DOUBT_FEW_STEPS, WHO | STEPS, t->nsteps >= 2 && t->nsteps - t->left_out < TL_PATTERN_LEAST },
@@ -347,7 +346,7 @@ void tl_doubts_write(const tl_judgement *j, const tl_suspect *c, tl_culprit *row
     add_data_doubts(j, c, &d);
     if (c != NULL)
         add_culprit_doubts(j, c, &d);
-    else if (j->no_culprit_kind != TL_CULPRIT_NOBODY) /* doubts about single ranks remain */
+    else if (j->no_culprit_kind != TL_CULPRIT_NONE) /* doubts about single ranks remain */
         d = (doubts){ { nothing, open ? nothing : d.about[OF_WHY], nothing, nothing | d.about[OF_WHY] } };
     row->confidence = (uint8_t)confidence_with(d.about[OF_WHO]);
     row->cause_confidence = (uint8_t)confidence_with(d.about[OF_WHY]);

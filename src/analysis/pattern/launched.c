@@ -78,11 +78,6 @@ enum {
 
 #define UNNAMED "(anonymous namespace)"
 
-static bool is_of_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* Writes the name without return type, namespaces and parameters to out, which has room for LONGEST_NAME + 3; returns
  * its length. */
 static size_t shorten(tl_text name, char *out)
@@ -92,7 +87,7 @@ static size_t shorten(tl_text name, char *out)
 
     for (; i < name.n && n < LONGEST_NAME; i = end) {
         tl_text rest = { name.p + i, name.n - i };
-        for (end = i; end < name.n && is_of_word(name.p[end]); end++)
+        for (end = i; end < name.n && (tl_is_letter(name.p[end]) || tl_is_digit(name.p[end]) || name.p[end] == '_'); end++)
             ;
         if (tl_text_starts((tl_text){ name.p + end, name.n - end }, "::")) {
             end += 2;

@@ -132,7 +132,7 @@ static tl_phase_verdict row_without_rank(const tl_phase_job *j, double time_ns)
     bool open = false;
     TL_EACH (const tl_phase_candidate, u, j->candidates)
         open = open || u->answer == TL_PHASE_OPEN;
-    row.verdict = (uint8_t)(j->nranks < 2 ? TL_PHASE_ONE_RANK : open ? TL_PHASE_OPEN : TL_PHASE_NOBODY);
+    row.verdict = (uint8_t)(j->nranks < 2 ? TL_PHASE_ONE_RANK : open ? TL_PHASE_OPEN : TL_PHASE_NONE);
     if (j->nranks < 2)
         SAY(&row, "one rank alone: there is none to compare with");
     else if (j->nsteps < 2)

@@ -98,14 +98,6 @@ static void add_candidates(writing *w, size_t rank, const tl_candidate *candidat
     }
 }
 
-static void find_rank_candidates(writing *w, size_t rank)
-{
-    clear(w, &w->all);
-    clear(w, &w->needed);
-    add_candidates(w, rank, w->j->candidates.v, w->j->candidates.n, false);
-    add_candidates(w, rank, w->j->slight.v, w->j->slight.n, true);
-}
-
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
 static void add_steps(const writing *w, size_t rank, tl_straggler *straggler, tl_table *blame_step)
@@ -221,7 +213,10 @@ static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
                          .slowdown = NAN,
                          .reason = "it is late in no step by more than chance explains" };
 
-    find_rank_candidates(w, rank);
+    clear(w, &w->all);
+    clear(w, &w->needed);
+    add_candidates(w, rank, w->j->candidates.v, w->j->candidates.n, false);
+    add_candidates(w, rank, w->j->slight.v, w->j->slight.n, true);
     if (w->needed.any) {
         row.verdict = TL_VERDICT_STRAGGLER;
         row.z = w->needed.z;

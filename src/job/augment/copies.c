@@ -70,16 +70,11 @@ static tl_file_id id_of(const char *path)
     return (tl_file_id){ (uint64_t)st.st_dev, (uint64_t)st.st_ino };
 }
 
-static bool same_file(tl_file_id a, tl_file_id b)
-{
-    return a.inode == b.inode && a.device == b.device;
-}
-
 static bool is_trace(const tl_copies *copies, const char *path)
 {
     const tl_file_id id = id_of(path);
     for (size_t i = 0; i < copies->n && id.inode != 0; i++)
-        if (same_file(copies->traces[i], id))
+        if (copies->traces[i].inode == id.inode && copies->traces[i].device == id.device)
             return true;
     return false;
 }

@@ -163,14 +163,6 @@ static int32_t owner_of_key(const void *participant, const void *none)
     return owner_of(((const tl_participant *)participant)->key);
 }
 
-/* Collective: moves participants to the owners of their keys, and sorts them there. */
-static void move_to_owners(matching *m)
-{
-    tl_key_unmatched(m->set->participants.v, m->set->participants.n);
-    tl_vec_move(&m->set->participants, owner_of_key, NULL);
-    tl_participants_sort(m->set->participants.v, m->set->participants.n);
-}
-
 /* ---------------------------------------------------------------------------------------------------------- clocks */
 
 static int32_t owner_of_tie(const void *sample, const void *none)
@@ -403,7 +395,9 @@ void tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t world, 
     decide_groups(&m, world);
     align_groups(&m, true);
     align_groups(&m, false);
-    move_to_owners(&m);
+    tl_key_unmatched(m.set->participants.v, m.set->participants.n);
+    tl_vec_move(&m.set->participants, owner_of_key, NULL);
+    tl_participants_sort(m.set->participants.v, m.set->participants.n);
     find_clocks(&m, mode);
     run_analyses(&m, late);
     tl_participants_free(set);

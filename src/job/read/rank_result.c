@@ -104,12 +104,6 @@ typedef struct own_work {
     tl_host_calls *calls;
 } own_work;
 
-static void own_work_free(own_work *own)
-{
-    tl_host_spans_free(&own->spans);
-    tl_host_calls_free(own->calls);
-}
-
 static bool loses_work(const tl_health *row, const tl_rank_view *view)
 {
     return row->rank == view->rank && row->step >= 0 && row->defect == TL_DEFECT_LOST;
@@ -193,7 +187,8 @@ static void analyse(const tl_plan_item *item, tl_trace *trace, const tl_records 
     tl_executions_link(how->plan, item, records, trace, &linked.view, &out->tables);
     tl_linked_free_host(&linked);
     add_graph(how, &linked.view, &own);
-    own_work_free(&own);
+    tl_host_spans_free(&own.spans);
+    tl_host_calls_free(own.calls);
     run_analyses(0, &linked.view, how, &out->tables);
     tl_rank_describe(&linked.view, row);
     out->tables.names = NULL;

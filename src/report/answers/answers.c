@@ -1,6 +1,7 @@
 /* answers.c - the four questions, answered: what table culprit says, and the numbers around it. */
 #include "tlmpi/report/answers/answers.h"
 
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/health_table.h"
@@ -17,7 +18,7 @@ const char *const tl_finding_labels[] = {
     [TL_FOUND_SILENCE] = "no_communication",
     [TL_FOUND_UNMATCHED] = "unmatched",
     [TL_FOUND_NO_VERDICT] = "inconclusive",
-    [TL_FOUND_NOBODY] = "none",
+    [TL_FOUND_NONE] = "none",
     [TL_FOUND_LINK] = "slow_link",
     [TL_FOUND_STRAGGLER] = "straggler",
     NULL,
@@ -87,12 +88,7 @@ static void find_losses(tl_tables *tables, tl_answers *out)
         tl_loss loss = loss_of(row);
         if (row->rank == -1) {
             out->job = loss;
-            out->wall_sum_ns = row->wall_ns;
-            out->idle_ns = row->idle_ns;
-            out->comm_exposed_ns = row->comm_exposed_ns;
-            out->comm_waiting_ns = row->comm_waiting_ns;
-            out->comm_transfer_ns = row->comm_transfer_ns;
-            out->comm_unknown_ns = row->comm_unknown_ns;
+            out->all = *row;
             continue;
         }
         if (out->worst.name == NULL || loss.ns > out->worst.ns)
@@ -227,19 +223,7 @@ static const tl_slow_link_row *link_of(tl_tables *tables, const tl_culprit *c)
     return &none;
 }
 
-/* Inserts the rank; sorted by waiting, descending; ties by rank, ascending. */
-static void add_awaited(tl_answers *out, tl_awaited new)
-{
-    size_t at = out->nwaited_for < TL_WAITED_FOR_MOST ? out->nwaited_for : TL_WAITED_FOR_MOST;
-    if (new.ns <= 0)
-        return;
-    out->nwaited_for++;
-    for (; at > 0 && out->waited_for[at - 1].ns < new.ns; at--)
-        if (at < TL_WAITED_FOR_MOST)
-            out->waited_for[at] = out->waited_for[at - 1];
-    if (at < TL_WAITED_FOR_MOST)
-        out->waited_for[at] = new;
-}
+TL_SORT_BY(by_waiting, tl_awaited, DOWN(ns))
 
 /* Sums the waiting for each rank, culprit or not, and the part of all waiting that may be exposed.  Rows of blame with
  * one to_rank are consecutive. */
@@ -249,13 +233,14 @@ static void find_waits(tl_tables *tables, tl_answers *out)
     double least =
         tl_parameter_value(tl_tables_get(tables, &tl_parameter_schema), "verdict_least_cost", TL_VERDICT_LEAST_COST);
 
-    out->wait_exposed_ns = tl_ns_min(out->wait_ns, out->comm_waiting_ns);
-    double least_ns = least * (double)out->wall_sum_ns;
+    size_t kept = 0;
+    out->wait_exposed_ns = tl_ns_min(out->wait_ns, out->all.comm_waiting_ns);
+    double least_ns = least * (double)out->all.wall_ns;
     out->waits = out->wait_exposed_ns > 0 && (double)out->wait_exposed_ns >= least_ns;
-    out->uncharged_ns = tl_ns_max(0, tl_ns_between(out->comm_waiting_ns, out->wait_ns));
+    out->uncharged_ns = tl_ns_max(0, tl_ns_between(out->all.comm_waiting_ns, out->wait_ns));
     out->pairs_wait = !out->waits && out->uncharged_ns > 0 && (double)out->uncharged_ns >= least_ns;
-    out->may_wait =
-        !out->waits && out->comm_unknown_ns > 0 && (double)(out->wait_exposed_ns + out->comm_unknown_ns) >= least_ns;
+    out->may_wait = !out->waits && out->all.comm_unknown_ns > 0 &&
+                    (double)(out->wait_exposed_ns + out->all.comm_unknown_ns) >= least_ns;
     for (size_t i = 0; i < blame->n;) {
         const tl_blame *row = tl_table_row(blame, i);
         tl_awaited of = { row->to_rank, 0 };
@@ -263,7 +248,9 @@ static void find_waits(tl_tables *tables, tl_answers *out)
             of.ns = tl_ns_sum(of.ns, row->direct_ns);
             out->passed_on_ns = tl_ns_sum(out->passed_on_ns, row->indirect_ns);
         }
-        add_awaited(out, of);
+        out->nwaited_for += of.ns > 0;
+        if (of.ns > 0)
+            kept = tl_insert(out->waited_for, kept, TL_WAITED_FOR_MOST, &of, sizeof of, by_waiting);
     }
 }
 
@@ -310,7 +297,7 @@ static void read_verdict(tl_tables *tables, tl_answers *out)
         [TL_CULPRIT_SEVERAL] = TL_FOUND_STRAGGLER,
         [TL_CULPRIT_UNTRACED] = TL_FOUND_STRAGGLER,
         [TL_CULPRIT_LINK] = TL_FOUND_LINK,
-        [TL_CULPRIT_NOBODY] = TL_FOUND_NOBODY,
+        [TL_CULPRIT_NONE] = TL_FOUND_NONE,
         [TL_CULPRIT_INCONCLUSIVE] = TL_FOUND_NO_VERDICT,
         [TL_CULPRIT_UNMATCHED] = TL_FOUND_UNMATCHED,
         [TL_CULPRIT_SILENCE] = TL_FOUND_SILENCE,
@@ -332,7 +319,7 @@ static void read_verdict(tl_tables *tables, tl_answers *out)
     out->persistence = answer_of(first->steps_confidence, first->steps_doubts, sizeof first->steps_doubts);
     if (tl_is_culprit(first)) {
         find_culprits(tables, table, out);
-    } else if (out->finding == TL_FOUND_NOBODY) {
+    } else if (out->finding == TL_FOUND_NONE) {
         out->most = tl_row_of_rank(stragglers, first->rank);
         out->most_ns = first->excess_ns;
     } else if (out->finding == TL_FOUND_NO_VERDICT) {

@@ -42,11 +42,11 @@ bool tl_gates_read(const tl_gate_names *of, const char *text, tl_gates *gates)
  * NaN: the traces do not tell. */
 static double loss_in_traces(const tl_answers *a, bool ranks, const tl_culprit **worst)
 {
-    const bool unseen = a->finding == TL_FOUND_NOBODY && (a->waiting.doubts & 1u << TL_DOUBT_UNMARKED) != 0;
+    const bool unseen = a->finding == TL_FOUND_NONE && (a->waiting.doubts & 1u << TL_DOUBT_UNMARKED) != 0;
     double largest = 0;
     size_t n = 0;
 
-    if (unseen || a->finding < TL_FOUND_NOBODY)
+    if (unseen || a->finding < TL_FOUND_NONE)
         return NAN;
     for (size_t i = 0; i < a->nculprits; i++) {
         const tl_culprit *c = &a->culprits[i];
@@ -65,8 +65,8 @@ static double share_in_traces(tl_gate_kind kind, const tl_answers *a, const tl_c
         return NAN;
     if (kind == TL_GATE_STRAGGLER || kind == TL_GATE_LINK)
         return loss_in_traces(a, kind == TL_GATE_STRAGGLER, worst);
-    const int64_t ns = kind == TL_GATE_IDLE ? a->idle_ns : a->comm_exposed_ns;
-    return a->wall_sum_ns > 0 ? (double)ns / (double)a->wall_sum_ns : NAN;
+    const int64_t ns = kind == TL_GATE_IDLE ? a->all.idle_ns : a->all.comm_exposed_ns;
+    return a->all.wall_ns > 0 ? (double)ns / (double)a->all.wall_ns : NAN;
 }
 
 bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
@@ -83,9 +83,9 @@ bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
         share = by_phases ? timed : share;
         if (isnan(share))
             fprintf(err, "tlmpi: --fail-on %s: not judged: %s\n", tl_answer_gates.names[kind],
-                    a->phases_alone                 ? "durations of phases do not tell"
-                    : a->finding == TL_FOUND_NOBODY ? tl_doubt_labels[TL_DOUBT_UNMARKED]
-                                                    : tl_finding_labels[a->finding]);
+                    a->phases_alone               ? "durations of phases do not tell"
+                    : a->finding == TL_FOUND_NONE ? tl_doubt_labels[TL_DOUBT_UNMARKED]
+                                                  : tl_finding_labels[a->finding]);
         if (!(share > gates->most[kind]))
             continue;
         met = true;

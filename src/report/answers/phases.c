@@ -42,14 +42,14 @@ tl_finding tl_phase_finding(const tl_answers *a)
     return verdict == TL_PHASE_STRAGGLER  ? TL_FOUND_STRAGGLER
            : verdict == TL_PHASE_ONE_RANK ? TL_FOUND_ONE_RANK
            : verdict == TL_PHASE_OPEN     ? TL_FOUND_NO_VERDICT
-                                          : TL_FOUND_NOBODY;
+                                          : TL_FOUND_NONE;
 }
 
 double tl_phase_loss(const tl_answers *a)
 {
     const tl_phase_verdict *row = a->phases;
     if (!is_named(a))
-        return row->verdict == TL_PHASE_NOBODY && row->confidence != TL_CONFIDENCE_LOW ? 0 : NAN;
+        return row->verdict == TL_PHASE_NONE && row->confidence != TL_CONFIDENCE_LOW ? 0 : NAN;
     return row->time_ns > 0 ? (double)row->cost_ns / (double)row->time_ns : NAN;
 }
 

@@ -176,7 +176,10 @@ void tl_say_excess(tl_wrap *w, const tl_answers *a, size_t most)
     size_t n = a->nexcess < most ? a->nexcess : most;
     for (size_t i = 0; i < n; i++) {
         const tl_excess_row *row = &a->excess[i];
-        tl_say(w, "%s %s", tl_duration(row->own_ns).text, i > 0 ? "in" : a->excess_in_all ? "in all in" : "of a step in");
+        tl_say(w, "%s %s", tl_duration(row->own_ns).text,
+               i > 0              ? "in"
+               : a->excess_in_all ? "in all in"
+                                  : "of a step in");
         say_quoted(w, row->place, sizeof row->place, ",");
         tl_say(w, "%s %s%s", tl_duration(row->peers_ns).text, elsewhere[row->against], i + 1 < n ? ";" : "");
     }
@@ -201,7 +204,7 @@ static void say_reason(tl_wrap *w, const char *cell, size_t size)
     tl_say(w, "%s%s", reason.text, n > 0 && reason.text[n - 1] != '.' ? "." : "");
 }
 
-void tl_say_nobody_holds(tl_wrap *w, const tl_answers *a, const char *end)
+void tl_say_no_rank_holds(tl_wrap *w, const tl_answers *a, const char *end)
 {
     tl_say(w, "%s holds the job up%s",
            a->trust.workless > 0  ? "No rank whose trace shows device work"
@@ -217,7 +220,7 @@ static void say_none_stands_out(tl_wrap *w, const tl_answers *a)
                                           [TL_AGAINST_OWN_STEPS] = "its other steps" };
     const tl_straggler *most = a->most;
 
-    tl_say_nobody_holds(w, a, ".");
+    tl_say_no_rank_holds(w, a, ".");
     if (most == NULL) {
         tl_say(w, "No rank has more work than its peers.");
         return;
@@ -260,7 +263,7 @@ static void say_why(tl_wrap *w, const tl_answers *a)
 
 void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
 {
-    if (a->finding == TL_FOUND_NOBODY) {
+    if (a->finding == TL_FOUND_NONE) {
         say_none_stands_out(w, a);
         return;
     }
@@ -321,14 +324,14 @@ void tl_say_comm_doubt(tl_wrap *w, const tl_answers *a)
 
 void tl_say_losses(tl_wrap *w, const tl_answers *a)
 {
-    const int64_t all_ns = a->wall_sum_ns;
-    tl_say(w, "idle %s, exposed communication %s of %s~time", tl_part_in_words(a->idle_ns, all_ns).text,
-           tl_part_in_words(a->comm_exposed_ns, all_ns).text, a->trust.nranks > 1 ? "all ranks'" : "its");
-    if (a->comm_waiting_ns > 0 || a->comm_transfer_ns > 0)
-        tl_say(w, "- waiting %s, transfer %s", tl_part_in_words(a->comm_waiting_ns, all_ns).text,
-               tl_part_in_words(a->comm_transfer_ns, all_ns).text);
-    if (a->comm_unknown_ns > 0) {
-        tl_say(w, "- %s:", tl_part_in_words(a->comm_unknown_ns, all_ns).text);
+    const int64_t all_ns = a->all.wall_ns;
+    tl_say(w, "idle %s, exposed communication %s of %s~time", tl_part_in_words(a->all.idle_ns, all_ns).text,
+           tl_part_in_words(a->all.comm_exposed_ns, all_ns).text, a->trust.nranks > 1 ? "all ranks'" : "its");
+    if (a->all.comm_waiting_ns > 0 || a->all.comm_transfer_ns > 0)
+        tl_say(w, "- waiting %s, transfer %s", tl_part_in_words(a->all.comm_waiting_ns, all_ns).text,
+               tl_part_in_words(a->all.comm_transfer_ns, all_ns).text);
+    if (a->all.comm_unknown_ns > 0) {
+        tl_say(w, "- %s:", tl_part_in_words(a->all.comm_unknown_ns, all_ns).text);
         tl_say_comm_doubt(w, a);
     }
     if (a->worst.ns > 0)

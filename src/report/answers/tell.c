@@ -111,13 +111,9 @@ void tl_tell_trust(tl_telling *t, const tl_answer *answer, int most)
 
 void tl_tell_next(tl_telling *t)
 {
-    const char *next = tl_next_in_words(t->a), *file = t->a->untraced_file.text;
-    if (next == NULL)
-        return;
-    tl_wrap *w = tl_tell(t, "next", NULL);
-    tl_say(w, "%s", next);
-    if (file[0] != '\0')
-        tl_say(w, "- by the names of the others, its file is %s", file);
+    const tl_phrase next = tl_next_in_words(t->a);
+    if (next.text[0] != '\0')
+        tl_say(tl_tell(t, "next", NULL), "%s", next.text);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the screen */
@@ -136,7 +132,7 @@ void tl_tell_screen(tl_telling *t, int doubts)
         tl_tell_gain(t);
         tl_tell_also(t, ALSO);
     }
-    if (a->finding >= TL_FOUND_NOBODY)
+    if (a->finding >= TL_FOUND_NONE)
         tl_tell_trust(t, &a->rank, doubts);
     if (imbalance_ns > 0 && (a->first == NULL || imbalance_ns > a->first->cost_ns))
         tl_say_imbalance(tl_tell(t, "balance", NULL), a, 1);

@@ -138,7 +138,7 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                             tl_grouped(t->collectives).text);
     case TL_DOUBT_COMM_UNKNOWN:
         return tl_phrase_of("of %s of the time it is unknown whether ranks waited or data moved",
-                            tl_part_in_words(a->comm_unknown_ns, a->wall_sum_ns).text);
+                            tl_part_in_words(a->all.comm_unknown_ns, a->all.wall_ns).text);
     case TL_DOUBT_OUTSIDE:
         if (t->left_out > t->nsteps / (size_t)TL_LITTLE_PART)
             return tl_phrase_of("%zu of %zu steps %s left out: a delay there is not seen", t->left_out, t->nsteps,
@@ -201,7 +201,7 @@ static const char *const next_of[] = {
                       "device",
 };
 
-/* Returns what to do next where no rank and no link is named. */
+/* Returns what to do next where no rank and no link is named; empty: nothing is known to help. */
 static const char *without_culprit(const tl_answers *a)
 {
     switch (a->finding) {
@@ -222,17 +222,17 @@ static const char *without_culprit(const tl_answers *a)
     if (a->trust.missing > 0)
         return "record all ranks";
     if (a->imbalance.hosts_ns == 0 || a->imbalance.hosts_ns != tl_largest_imbalance(a))
-        return NULL;
+        return "";
     return a->trust.nranks > 1 && a->imbalance.hosts_rank >= 0
                ? next_of[TL_CAUSE_HOST_LATE]
                : "launch less: CUDA graphs, torch.compile, larger batches, fused operators";
 }
 
-const char *tl_next_in_words(const tl_answers *a)
+tl_phrase tl_next_in_words(const tl_answers *a)
 {
-    if (a->finding <= TL_FOUND_NOBODY)
-        return without_culprit(a);
-    if (tl_is_untraced(a->first))
-        return "record that rank: its own trace shows whether it comes late, and why";
-    return next_of[a->first->cause];
+    const char *file = a->untraced_file.text;
+    if (a->finding > TL_FOUND_NONE && tl_is_untraced(a->first))
+        return tl_phrase_of("record that rank: its own trace shows whether it comes late, and why%s%s",
+                            file[0] != '\0' ? " - by the names of the others, its file is " : "", file);
+    return tl_phrase_of("%s", a->finding > TL_FOUND_NONE ? next_of[a->first->cause] : without_culprit(a));
 }

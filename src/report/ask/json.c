@@ -125,13 +125,13 @@ static void put_others_waiting(tl_json_writer *j, const tl_answers *a)
     bool waits = (c != NULL && (c->nwaiters > 0 || tl_is_untraced(c))) || a->waits || a->pairs_wait;
 
     tl_put_begin(j, "others_waiting", '{');
-    if ((a->finding >= TL_FOUND_NOBODY && (waits || !a->may_wait)) || (a->why != NULL && waits))
+    if ((a->finding >= TL_FOUND_NONE && (waits || !a->may_wait)) || (a->why != NULL && waits))
         tl_put_bool(j, "answer", waits);
     else
         tl_put_null(j, "answer");
     put_doubts(j, &a->waiting);
     tl_put_int(j, "all_waiting_ns", a->wait_ns);
-    tl_put_share(j, "all_waiting_share", a->wait_ns, a->wall_sum_ns);
+    tl_put_share(j, "all_waiting_share", a->wait_ns, a->all.wall_ns);
     tl_put_int(j, "exposed_ns", a->wait_exposed_ns);
     tl_put_int(j, "uncharged_ns", a->uncharged_ns);
     tl_put_int(j, "passed_on_ns", a->passed_on_ns);
@@ -202,9 +202,7 @@ static void put_loss(tl_json_writer *j, const tl_answers *a)
         tl_put_word(j, "what", a->job.name);
         tl_put_int(j, "ns", a->job.ns);
         tl_put_share(j, "share", a->job.ns, a->job.wall_ns);
-        tl_put_int(j, "comm_waiting_ns", a->comm_waiting_ns);
-        tl_put_int(j, "comm_transfer_ns", a->comm_transfer_ns);
-        tl_put_int(j, "comm_unknown_ns", a->comm_unknown_ns);
+        tl_put_columns(j, &tl_breakdown_schema, &a->all, "comm_waiting_ns comm_transfer_ns comm_unknown_ns");
         tl_put_word(j, "comm_unknown_why", tl_comm_doubt_labels[a->comm_doubt]);
     }
     if (a->worst.name != NULL) {

@@ -76,7 +76,7 @@ static void which_rank(tl_telling *t)
 {
     const tl_answers *a = t->a;
     tl_tell_verdict(t);
-    if (a->finding == TL_FOUND_NOBODY)
+    if (a->finding == TL_FOUND_NONE)
         tl_say(tl_tell(t, "evidence", "straggler"), "%s~of~%s collectives matched across %zu~ranks",
                tl_grouped(a->trust.matched).text, tl_grouped(a->trust.collectives).text, a->trust.nranks);
     if (a->first == NULL)
@@ -139,7 +139,7 @@ static void others_waiting(tl_telling *t)
 {
     const tl_answers *a = t->a;
     const tl_culprit *c = a->first;
-    const bool known = a->finding >= TL_FOUND_NOBODY, told = known || a->why != NULL;
+    const bool known = a->finding >= TL_FOUND_NONE, told = known || a->why != NULL;
     tl_wrap *w = tl_tell(t, "", NULL);
 
     if (c != NULL && tl_is_untraced(c)) {
@@ -152,24 +152,24 @@ static void others_waiting(tl_telling *t)
         tl_say_waited_for(w, a);
     } else if (a->pairs_wait && told) {
         tl_say(w, "Yes, in sends and receives, which are charged to no rank: %s of GPU time, %s of all GPU time.",
-               tl_duration(a->uncharged_ns).text, tl_part_in_words(a->uncharged_ns, a->wall_sum_ns).text);
+               tl_duration(a->uncharged_ns).text, tl_part_in_words(a->uncharged_ns, a->all.wall_ns).text);
     } else if (known && a->may_wait) {
         tl_say(w, "Not known: of exposed communication, %s of the time,",
-               tl_part_in_words(a->comm_unknown_ns, a->wall_sum_ns).text);
+               tl_part_in_words(a->all.comm_unknown_ns, a->all.wall_ns).text);
         tl_say_comm_doubt(w, a);
     } else if (known) {
         tl_say(w, "%s", a->wait_ns == 0 ? "No: no wait is recorded." : "Hardly.");
     } else {
         tl_say_no_culprit(w, a);
     }
-    if (!told || a->wall_sum_ns <= 0)
+    if (!told || a->all.wall_ns <= 0)
         return;
     w = tl_tell(t, "evidence", "blame");
     tl_say(w, "waiting for late ranks takes %s of GPU time, %s of all GPU time", tl_duration(a->wait_ns).text,
-           tl_part_in_words(a->wait_ns, a->wall_sum_ns).text);
+           tl_part_in_words(a->wait_ns, a->all.wall_ns).text);
     if (a->wait_exposed_ns < a->wait_ns - a->wait_ns / 10)
         tl_say(w, "- no more than %s exposed, the rest hidden behind other work",
-               tl_part_in_words(a->wait_exposed_ns, a->wall_sum_ns).text);
+               tl_part_in_words(a->wait_exposed_ns, a->all.wall_ns).text);
     if (c != NULL && a->wait_ns > 0 && !tl_is_untraced(c))
         tl_say(w, "- %s of it for %s", tl_part_in_words(c->blame_ns, a->wait_ns).text,
                tl_is_several(c) ? "them" : "this rank");
@@ -181,8 +181,8 @@ static void persistence(tl_telling *t)
     const tl_culprit *c = a->first;
     tl_wrap *w = tl_tell(t, "", NULL);
 
-    if (c == NULL && a->finding == TL_FOUND_NOBODY) {
-        tl_say_nobody_holds(w, a, ",");
+    if (c == NULL && a->finding == TL_FOUND_NONE) {
+        tl_say_no_rank_holds(w, a, ",");
         tl_say(w, "neither always nor for a while.");
         return;
     }

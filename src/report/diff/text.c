@@ -19,12 +19,6 @@ static tl_phrase name_of(const tl_diff_words *d, uint32_t id)
                        : tl_phrase_of("%.*s", (int)t.n, t.p != NULL ? t.p : "");
 }
 
-/* Returns "+6.1 %". */
-static tl_phrase signed_share(double share)
-{
-    return tl_phrase_of("%s%s", share < 0 ? "-" : "+", tl_share_in_words(fabs(share)).text);
-}
-
 /* Returns "12.3 % more time", "2.5 times as long". */
 static tl_phrase how_long(double share)
 {
@@ -147,7 +141,7 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
 {
     tl_wrap w = { .out = out, .indent = 4, .column = 2, .columns = d->columns };
     fputs("  ", out);
-    tl_say(&w, "%s,~%s", signed_share(row->share).text, tl_duration(llabs(row->change_ns)).text);
+    tl_say(&w, "%s,~%s", tl_phrase_of("%s%s", row->share < 0 ? "-" : "+", tl_share_in_words(fabs(row->share)).text).text, tl_duration(llabs(row->change_ns)).text);
     if (!isnan(row->a_count)) {
         say_kernel(&w, d, row);
     } else {

@@ -181,7 +181,7 @@ void tl_draw_glossary(tl_page *page)
 {
     const tl_answers *a = page->answers;
     const tl_culprit *c = a->nculprits > 0 ? &a->culprits[0] : NULL;
-    const bool steps = tl_page_table(page, &tl_blame_step_schema) != NULL, times = a->wall_sum_ns > 0;
+    const bool steps = tl_page_table(page, &tl_blame_step_schema) != NULL, times = a->all.wall_ns > 0;
     FILE *out = page->out;
     fputs("<dl class=\"words\">\n", out);
     if (c != NULL && !tl_is_untraced(c))

@@ -134,16 +134,16 @@ static void put_lost(tl_page *page)
     const struct {
         int64_t ns;
         const char *words;
-    } losses[] = { { a->comm_waiting_ns, "exposed waiting for other ranks" },
-                   { a->comm_transfer_ns, "exposed transfers" },
-                   { a->comm_unknown_ns, "exposed communication, waiting or transfer" },
-                   { a->idle_ns, "idle devices" } };
+    } losses[] = { { a->all.comm_waiting_ns, "exposed waiting for other ranks" },
+                   { a->all.comm_transfer_ns, "exposed transfers" },
+                   { a->all.comm_unknown_ns, "exposed communication, waiting or transfer" },
+                   { a->all.idle_ns, "idle devices" } };
     size_t most = 0;
     for (size_t i = 1; i < sizeof losses / sizeof losses[0]; i++)
         most = losses[i].ns > losses[most].ns ? i : most;
-    if (a->wall_sum_ns <= 0 || losses[most].ns <= 0)
+    if (a->all.wall_ns <= 0 || losses[most].ns <= 0)
         return;
-    begin_tile(page, "Lost most", tl_part_in_words(losses[most].ns, a->wall_sum_ns));
+    begin_tile(page, "Lost most", tl_part_in_words(losses[most].ns, a->all.wall_ns));
     tl_page_sentence(page, TILE, END_TILE, "of GPU time: %s, %s in all", losses[most].words,
                      tl_duration(losses[most].ns).text);
 }
@@ -238,7 +238,7 @@ static void put_answers(tl_page *page)
 void tl_draw_verdict(tl_page *page)
 {
     const tl_answers *a = page->answers;
-    const tl_culprit *c = a->finding > TL_FOUND_NOBODY ? &a->culprits[0] : NULL;
+    const tl_culprit *c = a->finding > TL_FOUND_NONE ? &a->culprits[0] : NULL;
     const bool late = a->phases_alone ? a->phases->verdict == TL_PHASE_STRAGGLER : c != NULL;
 
     put_job(page);
@@ -254,8 +254,9 @@ void tl_draw_verdict(tl_page *page)
         put_trust(page);
     }
     fputs("</dl>\n", page->out);
-    if (!a->phases_alone && tl_next_in_words(a) != NULL)
-        tl_page_sentence(page, "<p><b>Next:</b> ", "</p>\n", "%s", tl_next_in_words(a));
+    const tl_phrase next = tl_next_in_words(a);
+    if (!a->phases_alone && next.text[0] != '\0')
+        tl_page_sentence(page, "<p><b>Next:</b> ", "</p>\n", "%s", next.text);
     if (a->selection != NULL) {
         tl_say_selection(tl_page_say(page, "<p>"), a);
         tl_page_said(page, "</p>\n");

@@ -10,6 +10,7 @@
  */
 #include "parts.h"
 
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <inttypes.h>
 #include <string.h>
@@ -109,36 +110,29 @@ typedef struct loss {
     bool unknown;                /* waiting or transfer */
 } loss;
 
-/* Inserts the loss; sorted by ns, descending; ties in order of insertion. */
-static void insert_loss(loss *of, size_t *n, loss new)
+TL_SORT_BY(by_ns, loss, DOWN(ns))
+
+static void add_loss(loss *of, size_t *n, loss new)
 {
-    size_t at = *n;
-    if (new.ns <= 0)
-        return;
-    for (; at > 0 && of[at - 1].ns < new.ns; at--)
-        if (at < TL_LOSSES_MOST)
-            of[at] = of[at - 1];
-    if (at == TL_LOSSES_MOST)
-        return;
-    of[at] = new;
-    *n += *n < TL_LOSSES_MOST;
+    if (new.ns > 0)
+        *n = tl_insert(of, *n, TL_LOSSES_MOST, &new, sizeof new, by_ns);
 }
 
 static size_t find_losses(const tl_summary *s, const tl_breakdown *all, const tl_idle *job, loss of[TL_LOSSES_MOST])
 {
     size_t n = 0;
-    insert_loss(of, &n, (loss){ .ns = all->comm_waiting_ns, .words = "exposed waiting for other ranks" });
-    insert_loss(of, &n, (loss){ .ns = all->comm_transfer_ns, .words = "exposed transfers" });
-    insert_loss(of, &n, (loss){ .ns = all->comm_unknown_ns, .words = "exposed communication,", .unknown = true });
-    insert_loss(of, &n, (loss){ .ns = all->copy_exposed_ns, .words = "exposed copies" });
+    add_loss(of, &n, (loss){ .ns = all->comm_waiting_ns, .words = "exposed waiting for other ranks" });
+    add_loss(of, &n, (loss){ .ns = all->comm_transfer_ns, .words = "exposed transfers" });
+    add_loss(of, &n, (loss){ .ns = all->comm_unknown_ns, .words = "exposed communication,", .unknown = true });
+    add_loss(of, &n, (loss){ .ns = all->copy_exposed_ns, .words = "exposed copies" });
     if (all->step == TL_WHOLE_STEPS) { /* gaps are classified over the whole recording only */
-        insert_loss(of, &n, (loss){ .ns = all->idle_ns, .words = "idle, in these steps" });
+        add_loss(of, &n, (loss){ .ns = all->idle_ns, .words = "idle, in these steps" });
         return n;
     }
-    insert_loss(of, &n, (loss){ .ns = job->noise_ns, .gaps = job->noise_gaps });
+    add_loss(of, &n, (loss){ .ns = job->noise_ns, .gaps = job->noise_gaps });
     TL_ROWS (const tl_idle_summary, row, s->classes)
         if (row->rank == -1 && row->place > 0)
-            insert_loss(of, &n, (loss){ .ns = row->total_ns, .idle = row });
+            add_loss(of, &n, (loss){ .ns = row->total_ns, .idle = row });
     return n;
 }
 

@@ -154,11 +154,6 @@ static tl_coll_args merge(const tl_coll_args *a, const tl_coll_args *b)
     };
 }
 
-static bool is_p2p(tl_collective kind)
-{
-    return kind == TL_SEND || kind == TL_RECV;
-}
-
 /* Returns the kind of a collective that no operator around the launch names: that of the batch of sends and receives
  * before the launch; by_name if there is no batch. */
 static tl_collective kind_of_batch(const tl_comm *k, const tl_launch *launch, tl_collective by_name, tl_comm_call *call)
@@ -226,7 +221,7 @@ static tl_coll describe_kernel(const tl_comm *k, int32_t rank, const tl_launch *
         .size_from = own_size   ? TL_SIZE_FROM_KERNEL
                      : any_size ? TL_SIZE_FROM_OPERATOR
                                 : TL_SIZE_UNKNOWN,
-        .p2p = is_p2p(kind) || (batched && (call->coalesced || call->ends.sends || call->ends.receives)),
+        .p2p = kind == TL_SEND || kind == TL_RECV || (batched && (call->coalesced || call->ends.sends || call->ends.receives)),
     };
 }
 

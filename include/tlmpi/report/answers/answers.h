@@ -30,7 +30,7 @@ typedef enum tl_finding {
     TL_FOUND_SILENCE,    /* several ranks, and no communication in their traces */
     TL_FOUND_UNMATCHED,  /* several ranks communicate, and nothing could be matched across them */
     TL_FOUND_NO_VERDICT, /* a verdict is inconclusive, or clocks cannot tell which rank came last in most collectives */
-    TL_FOUND_NOBODY,     /* no rank stands out */
+    TL_FOUND_NONE,       /* no rank stands out */
     TL_FOUND_LINK,       /* the worst is a link between ranks */
     TL_FOUND_STRAGGLER   /* the worst is a rank */
 } tl_finding;
@@ -84,7 +84,7 @@ typedef struct tl_answers {
     const tl_rank *by_order; /* row of the first culprit if its rank number comes from the order of files; else NULL */
     tl_phrase untraced_file; /* likely file name of the first culprit's missing trace; "": not known, or it has one */
     const tl_excess_row *excess; /* where the first culprit's `rank` spends more than its peers, largest excess first */
-    bool excess_in_all;          /* their times are of the whole recording, as its steps are not marked; else of a flagged
+    bool excess_in_all; /* their times are of the whole recording, as its steps are not marked; else of a flagged
                                  * step in the mean */
     size_t nexcess;
     tl_against against;           /* what the first culprit's `rank` is compared with */
@@ -92,7 +92,7 @@ typedef struct tl_answers {
                                    * link's row */
     int64_t activities[TL_NACTIVITIES + 1]; /* GPU time that others waited for the first culprit, by the activity
                                              * that made the culprit late */
-    const tl_straggler *most; /* TL_FOUND_NOBODY: the rank whose own work exceeds that of its peers most; NULL: none */
+    const tl_straggler *most; /* TL_FOUND_NONE: the rank whose own work exceeds that of its peers most; NULL: none */
     int64_t most_ns;          /* excess of that rank in all steps, ns */
     const tl_straggler *why;  /* TL_FOUND_NO_VERDICT: the rank whose reason says why; NULL: the clocks are the reason */
     int64_t together_gain_ns; /* gain if all suspects were repaired; -1: not known */
@@ -106,7 +106,7 @@ typedef struct tl_answers {
     int64_t passed_on_ns;     /* part of wait_ns for ranks that were late because they had waited themselves */
     bool waits;               /* wait_exposed_ns reaches the share of all ranks' time at which a culprit is named */
     bool pairs_wait;          /* waits is false, and uncharged_ns reaches that share */
-    bool may_wait;            /* waits is false, and would be true if all of comm_unknown_ns were waiting */
+    bool may_wait;            /* waits is false, and would be true if all of all.comm_unknown_ns were waiting */
     tl_awaited waited_for[TL_WAITED_FOR_MOST]; /* the ranks waited for most, directly; largest wait first */
     size_t nwaited_for;                        /* all ranks that some rank waited for; waited_for lists the first of
                                                 * these */
@@ -119,9 +119,8 @@ typedef struct tl_answers {
     tl_imbalance imbalance;
     const tl_table *quality; /* rows of tl_quality: how collectives were matched */
     const tl_table *health;  /* rows of tl_health: what is wrong with the recording; NULL: nothing is known of it */
-    int64_t wall_sum_ns, idle_ns, comm_exposed_ns; /* over all ranks; the last is the sum of: */
-    int64_t comm_waiting_ns, comm_transfer_ns, comm_unknown_ns;
-    tl_comm_doubt comm_doubt; /* why most of comm_unknown_ns is waiting or transfer */
+    tl_breakdown all;        /* over all ranks, in the steps that are whole; wall_ns 0: no device work */
+    tl_comm_doubt comm_doubt; /* why most of all.comm_unknown_ns is waiting or transfer */
 } tl_answers;
 
 /* The tables that are read, NULL-terminated.  The first `*required` of them have rows in any result. */

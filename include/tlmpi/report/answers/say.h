@@ -29,8 +29,8 @@ tl_phrase tl_doubt_in_words(const tl_answers *answers, tl_doubt doubt);
  * together, without a full stop.  False where there are none. */
 bool tl_health_in_words(const tl_table *health, tl_defect defect, tl_phrase *out);
 
-/* Returns what to do next, by cause: "record rank 2 with Python stacks ..."; NULL: nothing is known to help. */
-const char *tl_next_in_words(const tl_answers *answers);
+/* Returns what to do next, by cause: "record rank 2 with Python stacks ..."; empty: nothing is known to help. */
+tl_phrase tl_next_in_words(const tl_answers *answers);
 
 /* ------------------------------------------------------------------------------------------------------- sentences */
 
@@ -55,7 +55,7 @@ void tl_say_excess(tl_wrap *wrap, const tl_answers *answers, size_t most);
 void tl_say_file(tl_wrap *w, const tl_rank *row);
 
 /* "No rank that has a trace holds the job up", and `end`. */
-void tl_say_nobody_holds(tl_wrap *wrap, const tl_answers *answers, const char *end);
+void tl_say_no_rank_holds(tl_wrap *wrap, const tl_answers *answers, const char *end);
 
 /* "No rank holds the job up.  Rank 3 works longest beyond its peers, 0.4 % of the time: ...", or why there is no
  * verdict. */

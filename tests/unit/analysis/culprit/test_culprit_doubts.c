@@ -276,7 +276,7 @@ static void nobody_is_sure_where_much_is_unexplained(void)
     unchanged->unexplained_ns = 80 * MS;
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0); /* nobody waits */
     verdict_of(j, 1)->blame_ns = 40 * MS;
-    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NOBODY);
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NONE);
     CU_ASSERT_EQUAL(j->answers.rank.doubts, 1u << TL_DOUBT_UNEXPLAINED);
     unchanged->unexplained_ns = 8 * MS - 1; /* less than what is worth acting upon */
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
@@ -354,7 +354,7 @@ static void who_is_late_in_a_step_is_not_denied_with_high_confidence(void)
     tl_blame other = { .to_rank = 1, .step = 4, .from_rank = 3, .cause = TL_ACTIVITY_HOST, .waiters = 1, .direct_ns = 30 * MS };
     put_row(j, &tl_blame_schema, &other); /* of another rank, which does no more than its peers */
     tl_table_sort(tl_tables_get(&j->tables, &tl_blame_schema));
-    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NOBODY);
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NONE);
     CU_ASSERT_EQUAL(j->answers.rank.doubts, 1u << TL_DOUBT_EXCESS);
     CU_ASSERT_EQUAL(step->step, 4);
     step->excess_ns = 5 * MS - 1; /* it does less, though others wait longer */
@@ -411,7 +411,7 @@ static void clocks_may_hide_somebody(void)
     CU_ASSERT_EQUAL(j->answers.trust.clock_uncertainty_ns, 250000);
     ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 2))->count = 8;
     ((tl_clock *)tl_table_row(tl_tables_get(&j->tables, &tl_clock_schema), 0))->offset_ns = 500000;
-    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NOBODY); /* in half of them */
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NONE); /* in half of them */
     CU_ASSERT_EQUAL(j->answers.rank.doubts, 1u << TL_DOUBT_CLOCKS);
     ((tl_clock *)tl_table_row(tl_tables_get(&j->tables, &tl_clock_schema), 0))->applied = 1;
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
@@ -425,7 +425,7 @@ static void recordings_that_do_not_overlap_give_no_verdict(void)
     tl_clock clock = { .rank = 2, .component = 1, .host = "node1", .sigma_ns = -1 };
     replay(j, 3600 * 1000 * MS, 0);
     put_row(j, &tl_clock_schema, &clock);
-    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NOBODY); /* one clock */
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NONE); /* one clock */
     ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1))->count = 2;
     CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NO_VERDICT);
     CU_ASSERT(j->answers.trust.apart && j->answers.wall_ns < 1000 * MS);

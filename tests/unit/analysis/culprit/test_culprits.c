@@ -204,7 +204,7 @@ static void a_slow_link_without_ranks_is_a_verdict_of_its_own(void)
     answer_job *j = job_of(4, 8);
     tl_slow_link_row link = link_between(-1, -1);
     replay(j, 800 * MS, 0);
-    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NOBODY);
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NONE);
     link.gain_ns = 6 * MS;
     put_row(j, &tl_slow_link_row_schema, &link);
     CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_LINK);
@@ -232,14 +232,14 @@ static void nobody_is_an_answer(void)
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0);
     const tl_answers *a = answers_of(j);
-    CU_ASSERT_EQUAL(a->finding, TL_FOUND_NOBODY);
+    CU_ASSERT_EQUAL(a->finding, TL_FOUND_NONE);
     CU_ASSERT_PTR_NULL(a->most);
     CU_ASSERT_EQUAL(a->rank.confidence, TL_CONFIDENCE_HIGH);
     CU_ASSERT_STRING_EQUAL(a->job.name, "exposed communication");
 
     hold_up(j, 3, 2, 2, 4 * MS, 0)->verdict = TL_VERDICT_OK;
     a = answers_of(j);
-    CU_ASSERT_EQUAL(a->finding, TL_FOUND_NOBODY);
+    CU_ASSERT_EQUAL(a->finding, TL_FOUND_NONE);
     CU_ASSERT_EQUAL_FATAL(a->most->rank, 3);
     CU_ASSERT_EQUAL(a->most_ns, 4 * MS);
     CU_ASSERT_EQUAL(a->wait_ns, 12 * MS);
@@ -351,7 +351,7 @@ static void nobody_is_a_row(void)
     const tl_table *table = tl_tables_get(&j->tables, &tl_culprit_schema);
     CU_ASSERT_EQUAL_FATAL(table->n, 1);
     const tl_culprit *row = tl_table_row(table, 0);
-    CU_ASSERT_EQUAL(row->kind, TL_CULPRIT_NOBODY);
+    CU_ASSERT_EQUAL(row->kind, TL_CULPRIT_NONE);
     CU_ASSERT_EQUAL(row->rank, 3);
     CU_ASSERT_EQUAL(row->nranks, 0);
     CU_ASSERT_EQUAL(row->excess_ns, 4 * MS);

@@ -264,7 +264,7 @@ static void one_step_proves_little(void)
     for (size_t i = 0; i < COUNT(nobody); i++) {
         judge_copies(nobody[i]);
         CU_ASSERT_EQUAL(nverdicts(), 1);
-        CU_ASSERT_EQUAL(verdict(0)->verdict, TL_PHASE_NOBODY);
+        CU_ASSERT_EQUAL(verdict(0)->verdict, TL_PHASE_NONE);
     }
 }
 

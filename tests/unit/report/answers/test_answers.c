@@ -36,7 +36,7 @@ static void nobody_stands_in_the_table_too(void)
         tl_culprit_kind kind;
         tl_finding finding;
     } cases[] = {
-        { TL_CULPRIT_NOBODY, TL_FOUND_NOBODY },       { TL_CULPRIT_INCONCLUSIVE, TL_FOUND_NO_VERDICT },
+        { TL_CULPRIT_NONE, TL_FOUND_NONE },       { TL_CULPRIT_INCONCLUSIVE, TL_FOUND_NO_VERDICT },
         { TL_CULPRIT_UNMATCHED, TL_FOUND_UNMATCHED }, { TL_CULPRIT_SILENCE, TL_FOUND_SILENCE },
         { TL_CULPRIT_ONE_RANK, TL_FOUND_ONE_RANK },   { TL_CULPRIT_NO_WORK, TL_FOUND_NO_WORK },
     };
@@ -48,7 +48,7 @@ static void nobody_stands_in_the_table_too(void)
         tl_answers_read(&j->tables, &j->answers);
         CU_ASSERT_EQUAL(j->answers.finding, cases[i].finding);
         CU_ASSERT_EQUAL(j->answers.nculprits, 0);
-        CU_ASSERT((j->answers.most == verdict_of(j, 1)) == (cases[i].kind == TL_CULPRIT_NOBODY));
+        CU_ASSERT((j->answers.most == verdict_of(j, 1)) == (cases[i].kind == TL_CULPRIT_NONE));
         CU_ASSERT((j->answers.why == verdict_of(j, 1)) == (cases[i].kind == TL_CULPRIT_INCONCLUSIVE));
         job_free(j);
     }

@@ -195,7 +195,7 @@ static void the_step_is_that_of_the_largest_excess(void)
     CU_ASSERT_EQUAL(s.strip.step, 4); /* of the rank that is named */
     /* Without a verdict the longest one, but for the first and the last. */
     tl_tables_get(&s.job->tables, &tl_culprit_schema)->n = 0;
-    put_row(s.job, &tl_culprit_schema, &(tl_culprit){ .kind = TL_CULPRIT_NOBODY, .rank = -1 });
+    put_row(s.job, &tl_culprit_schema, &(tl_culprit){ .kind = TL_CULPRIT_NONE, .rank = -1 });
     TL_ROWS (tl_blame_step, row, steps)
         row->step_ns = (row->step == 1 ? 300 : row->step == 3 ? 200 : 100) * MS;
     gather(&s);
