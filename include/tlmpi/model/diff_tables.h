@@ -31,7 +31,8 @@ TL_TABLE(diff_run, TL_DIFF_RUN_FIELDS);
     V(TL_DIFF_OUTSIDE, "outside", "before the first and after the last device work of the step")                       \
     V(TL_DIFF_REST, "not_attributed",                                                                                  \
       "the median step less the mean of the middle steps, which the other rows are of; what is left of a division")    \
-    V(TL_DIFF_LONG, "long_steps", "no part of the median step: the mean of all steps less the median")
+    V(TL_DIFF_LONG, "long_steps",                                                                                      \
+      "no part of the median step: the mean of all steps less that of the steps that are not far above the median")
 typedef enum tl_diff_part { TL_DIFF_PART_VALUES(TL_VALUE_NAME) TL_NDIFF_PARTS } tl_diff_part;
 TL_LABELS(diff_part);
 
@@ -45,11 +46,10 @@ TL_LABELS(diff_part);
     F(T, ENUM(collective), kind, LABEL, "", "of communication: the collective")                                        \
     F(T, TEXT64, group, LABEL, "", "of communication: the ranks of the group, where all of it is in one group")        \
     F(T, I64, a_ns, MEASURE, "ns",                                                                                     \
-      "of A: the median of the compared steps for the step; for a part the mean of the middle steps, those between "   \
-      "the quartiles of the time of the step")                                                                         \
+      "of A: the median of the compared steps for the step, without long ones; for a part the mean of the middle "     \
+      "steps, those between the quartiles of the time of the step")                                                    \
     F(T, I64, b_ns, MEASURE, "ns", "of B")                                                                             \
-    F(T, I64, change_ns, MEASURE, "ns",                                                                                \
-      "b_ns - a_ns: those of the parts sum up to that of the step, with long_steps to that of the mean step")          \
+    F(T, I64, change_ns, MEASURE, "ns", "b_ns - a_ns: those of the parts sum up to that of the step")                  \
     F(T, F64, share, MEASURE, "", "change_ns / a_ns of the step")                                                      \
     F(T, F64, p_value, MEASURE, "",                                                                                    \
       "chance of steps that lie as far apart if A and B do not differ: rank test (Mann-Whitney) over the compared "    \

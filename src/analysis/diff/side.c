@@ -62,14 +62,11 @@ static void find_ranks(tl_diff *diff)
     }
 }
 
-/* Returns whether the step may be compared: no defect of the recording hides a part of it. */
+/* Returns whether the step may be compared: no defect in the recording of a compared rank hides a part of it. */
 static bool is_sound(const side *s, int64_t step)
 {
-    const tl_table *health = table_of(s, &tl_health_schema);
-    if (tl_step_is_left_out(health, (int32_t)step))
-        return false;
-    TL_ROWS (const tl_health, row, health)
-        if (row->step == step && tl_is_lost(row->defect))
+    TL_ROWS (const tl_health, row, table_of(s, &tl_health_schema))
+        if (row->step == step && row->rank >= 0 && row->done != TL_REMEDY_TOLD && is_whole(s, row->rank))
             return false;
     return true;
 }
@@ -173,10 +170,10 @@ static void fill_whole(side *s, double by)
         }
 }
 
-/* Finds the middle and the long steps, and the median step time. */
+/* Finds the long steps, and of the others the median and the middle ones. */
 static void find_middle(side *s)
 {
-    size_t n = s->steps.n, low = n > 0 ? tl_lower_quarter(n) : 0;
+    size_t n = s->steps.n, typical = 0;
     int64_t *order = tl_calloc(n + 1, sizeof *order);
     s->step_ns = tl_calloc(n + 1, sizeof *s->step_ns);
     s->middle = tl_calloc(n + 1, sizeof *s->middle);
@@ -186,18 +183,22 @@ static void find_middle(side *s)
             s->step_ns[i] = tl_ns_sum(s->step_ns[i], s->cells[r * n + i].ns[TL_DIFF_STEP]);
         s->step_ns[i] /= (int64_t)tl_ns_max((int64_t)s->ranks.n, 1);
         order[i] = s->step_ns[i];
-        if (s->marked)
-            tl_vec_push(&s->samples, (double)s->step_ns[i]);
     }
-    s->median_ns = n > 0 ? tl_median(order, n) : 0;
     /* The distance from the median to the lower quartile, 0.67 sigma, measures the noise of steps even if half of them
      * are long. */
-    double median = (double)s->median_ns, below = n > 0 ? median - (double)order[low] : 0;
+    double median = n > 0 ? (double)tl_median(order, n) : 0,
+           below = n > 0 ? median - (double)order[tl_lower_quarter(n)] : 0;
     for (size_t i = 0; i < n; i++) {
-        s->middle[i] = s->step_ns[i] >= order[low] && s->step_ns[i] <= order[n - 1 - low];
         s->is_long[i] =
             (double)s->step_ns[i] > median + fmax(TL_SURE_SIGMAS * (below + below / 2), TL_DIFF_LEAST * median);
+        typical += !s->is_long[i]; /* long steps are the last of the sorted ones */
+        if (s->marked)
+            tl_vec_push(&s->samples, s->is_long[i] ? NAN : (double)s->step_ns[i]);
     }
+    s->median_ns = typical > 0 ? tl_median(order, typical) : 0;
+    for (size_t i = 0; i < n; i++)
+        s->middle[i] = s->step_ns[i] >= order[tl_lower_quarter(typical)] &&
+                       s->step_ns[i] <= order[typical - 1 - tl_lower_quarter(typical)];
     free(order);
 }
 

@@ -12,19 +12,24 @@
 typedef struct part {
     uint8_t part, parallelism, kind;
     int64_t *ns[2];
-    bool joined; /* counted with the part TL_DIFF_UNKNOWN of the same collective */
+    works groups; /* of communication: its time in the middle steps, by the ranks of the group */
+    bool joined;  /* counted with the part TL_DIFF_UNKNOWN of the same collective */
 } part;
 
 typedef struct parts {
-    const tl_diff *diff;
+    tl_diff *diff;
     TL_VEC(part) v;
 } parts;
 
+/* Returns the part.  Unknown communication is one part for each collective, since the groups of unmatched collectives
+ * are not known: it has a parallelism only if all of it has the same. */
 static part *part_at(parts *p, tl_diff_part what, uint8_t parallelism, uint8_t kind)
 {
     TL_EACH (part, x, p->v)
-        if (x->part == what && x->parallelism == parallelism && x->kind == kind)
+        if (x->part == what && x->kind == kind && (x->parallelism == parallelism || what == TL_DIFF_UNKNOWN)) {
+            x->parallelism = x->parallelism == parallelism ? parallelism : TL_PARALLEL_UNKNOWN;
             return x;
+        }
     tl_vec_push(&p->v, (part){ .part = (uint8_t)what, .parallelism = parallelism, .kind = kind });
     part *made = &p->v.v[p->v.n - 1];
     for (int i = A; i <= B; i++)
@@ -41,12 +46,18 @@ static void add_exposed(parts *p, int which)
         if (step == s->steps.n || place_of(s->ranks.v, s->ranks.n, row->rank) == s->ranks.n)
             continue;
         double by = (double)tl_diff_devices_of(s, row->rank) * (s->marked ? 1 : s->recorded);
+        const tl_group_row *group = tl_group_of(table_of(s, &tl_group_row_schema), row->group);
         const int64_t ns[] = { row->waiting_ns, row->transfer_ns, row->unknown_ns };
         for (int i = 0; i < 3; i++) {
-            part *x = ns[i] != 0 ? part_at(p, (tl_diff_part)(TL_DIFF_WAITING + i), row->parallelism, row->kind) : NULL;
-            if (x == NULL)
+            if (ns[i] == 0)
                 continue;
-            x->ns[which][step] = tl_ns_sum(x->ns[which][step], (int64_t)llround((double)ns[i] / by));
+            part *x = part_at(p, (tl_diff_part)(TL_DIFF_WAITING + i), row->parallelism, row->kind);
+            int64_t part_ns = llround((double)ns[i] / by);
+            x->ns[which][step] = tl_ns_sum(x->ns[which][step], part_ns);
+            if (!s->middle[step] || group == NULL)
+                continue;
+            uint32_t name = tl_names_intern(&p->diff->names, group->ranks, strnlen(group->ranks, sizeof group->ranks));
+            tl_diff_works_at(&x->groups, 0, name)->side[which].ns += part_ns;
         }
     }
 }
@@ -85,6 +96,18 @@ static int64_t more_in_long_steps(const side *s, const int64_t *ns)
     return sum;
 }
 
+/* Returns by how much long steps make the mean of all steps longer than that of the others. */
+static int64_t added_by_long_steps(const side *s)
+{
+    int64_t all_ns = 0, others_ns = 0, nothers = 0;
+    for (size_t i = 0; i < s->steps.n; i++) {
+        all_ns = tl_ns_sum(all_ns, s->step_ns[i]);
+        others_ns = tl_ns_sum(others_ns, s->is_long[i] ? 0 : s->step_ns[i]);
+        nothers += !s->is_long[i];
+    }
+    return nothers > 0 ? all_ns / (int64_t)s->steps.n - others_ns / nothers : 0;
+}
+
 /* If a side does not know how much of a collective is waiting (a rank has no trace), its waiting and its transfer seem
  * to change though they are the same.  A significant change that the unknown part could explain is therefore compared
  * together with the unknown part. */
@@ -95,15 +118,17 @@ static void join_unknown(parts *p)
         const int64_t unknown_ns[] = { middle_of(&sides[A], u->ns[A]), middle_of(&sides[B], u->ns[B]) };
         for (size_t i = 0; u->part == TL_DIFF_UNKNOWN && i < p->v.n; i++) {
             part *x = &p->v.v[i];
-            if ((x->part != TL_DIFF_WAITING && x->part != TL_DIFF_TRANSFER) || x->parallelism != u->parallelism ||
-                x->kind != u->kind)
+            if ((x->part != TL_DIFF_WAITING && x->part != TL_DIFF_TRANSFER) || x->kind != u->kind)
                 continue;
-            int64_t change_ns = middle_of(&sides[B], x->ns[B]) - middle_of(&sides[A], x->ns[A]);
+            int64_t change_ns = middle_of(&sides[B], x->ns[B]) - middle_of(&sides[A], x->ns[A]),
+                    most_ns = tl_ns_max(llabs(change_ns), llabs(unknown_ns[B] - unknown_ns[A]));
             x->joined = llabs(change_ns) <= unknown_ns[change_ns > 0 ? A : B] &&
-                        (double)llabs(change_ns) >= TL_VERDICT_LEAST_COST * (double)sides[A].median_ns;
+                        (double)most_ns >= TL_VERDICT_LEAST_COST * (double)sides[A].median_ns;
             for (int which = A; which <= B && x->joined; which++) {
                 for (size_t k = 0; k < sides[which].steps.n; k++)
                     u->ns[which][k] = tl_ns_sum(u->ns[which][k], x->ns[which][k]);
+                TL_EACH (const work, g, x->groups.v)
+                    tl_diff_works_at(&u->groups, 0, g->name)->side[which].ns += g->side[which].ns;
             }
         }
     }
@@ -126,7 +151,7 @@ static double test_part(const tl_diff *diff, const part *x)
     for (int i = A; i <= B; i++) {
         v[i] = tl_calloc(diff->side[i].steps.n + 1, sizeof *v[i]);
         for (size_t k = 0; k < diff->side[i].steps.n; k++)
-            v[i][k] = (double)x->ns[i][k] / (double)diff->side[i].ranks.n;
+            v[i][k] = diff->side[i].is_long[k] ? NAN : (double)x->ns[i][k] / (double)diff->side[i].ranks.n;
     }
     double p = test_steps(diff, v[A], v[B], &paired);
     free(v[A]);
@@ -135,32 +160,18 @@ static double test_part(const tl_diff *diff, const part *x)
 }
 
 /* Names the group that accounts for most of the change of a part of communication. */
-static void put_group(tl_diff *diff, tl_diff_step *row)
+static void put_group(tl_diff *diff, const part *x, tl_diff_step *row)
 {
-    works groups = { .map = { 0 } };
     double change_ns, all_ns, steps[2] = { 0, 0 };
-    for (int i = A; i <= B; i++) {
-        const side *s = &diff->side[i];
-        for (size_t k = 0; k < s->steps.n; k++)
-            steps[i] += s->middle[k];
-        TL_ROWS (const tl_exposed, e, table_of(s, &tl_exposed_schema)) {
-            size_t step = place_of(s->steps.v, s->steps.n, e->step);
-            const int64_t ns[] = { e->waiting_ns, e->transfer_ns, e->unknown_ns };
-            const tl_group_row *group = tl_group_of(table_of(s, &tl_group_row_schema), e->group);
-            if (step == s->steps.n || !s->middle[step] || place_of(s->ranks.v, s->ranks.n, e->rank) == s->ranks.n ||
-                e->parallelism != row->parallelism || e->kind != row->kind || group == NULL)
-                continue;
-            uint32_t name = tl_names_intern(&diff->names, group->ranks, strnlen(group->ranks, sizeof group->ranks));
-            tl_diff_works_at(&groups, 0, name)->side[i].ns += ns[row->part - TL_DIFF_WAITING];
-        }
-    }
-    const work *best = tl_diff_most_changed(&groups, row->change_ns < 0 ? -1 : 1, steps, &change_ns, &all_ns);
-    best = best == NULL && groups.v.n > 0 ? &groups.v.v[0] : best;
-    if (best != NULL && (groups.v.n == 1 || change_ns / all_ns >= TL_MOST_SHARE)) {
+    for (int i = A; i <= B; i++)
+        for (size_t k = 0; k < diff->side[i].steps.n; k++)
+            steps[i] += diff->side[i].middle[k];
+    const work *best = tl_diff_most_changed(&x->groups, row->change_ns < 0 ? -1 : 1, steps, &change_ns, &all_ns);
+    best = best == NULL && x->groups.v.n > 0 ? &x->groups.v.v[0] : best;
+    if (best != NULL && (x->groups.v.n == 1 || change_ns / all_ns >= TL_MOST_SHARE)) {
         tl_text ranks = tl_names_text(&diff->names, best->name);
         tl_cell_text(row->group, sizeof row->group, ranks.p, ranks.n);
     }
-    tl_diff_works_free(&groups);
 }
 
 static void end_row(const tl_diff *diff, tl_diff_step *row)
@@ -197,31 +208,28 @@ static void put_parts(tl_diff *diff, tl_table *table)
         add_exposed(&p, i);
     }
     join_unknown(&p);
-    TL_EACH (const part, x, p.v) {
-        if (x->joined) {
-            free(x->ns[A]);
-            free(x->ns[B]);
-            continue;
+    TL_EACH (part, x, p.v) {
+        tl_diff_step *row = x->joined ? NULL : tl_table_add(table);
+        if (row != NULL) {
+            *row = (tl_diff_step){ .part = x->part,
+                                   .parallelism = x->parallelism,
+                                   .kind = x->kind,
+                                   .a_ns = middle_of(&sides[A], x->ns[A]),
+                                   .b_ns = middle_of(&sides[B], x->ns[B]),
+                                   .p_value = sides[A].marked ? test_part(diff, x) : NAN };
+            end_row(diff, row);
+            put_group(diff, x, row);
+            int64_t more_ns = more_in_long_steps(&sides[more], x->ns[more]);
+            if (more_ns > most_ns) {
+                most_ns = more_ns;
+                diff->longest = *row;
+            }
+            rest.a_ns -= row->a_ns;
+            rest.b_ns -= row->b_ns;
         }
-        tl_diff_step *row = tl_table_add(table);
-        row->part = x->part;
-        row->parallelism = x->parallelism;
-        row->kind = x->kind;
-        row->a_ns = middle_of(&sides[A], x->ns[A]);
-        row->b_ns = middle_of(&sides[B], x->ns[B]);
-        row->p_value = sides[A].marked ? test_part(diff, x) : NAN;
-        end_row(diff, row);
-        if (row->part >= TL_DIFF_WAITING && row->part <= TL_DIFF_UNKNOWN)
-            put_group(diff, row);
-        int64_t more_ns = more_in_long_steps(&sides[more], x->ns[more]);
-        if (more_ns > most_ns) {
-            most_ns = more_ns;
-            diff->longest = *row;
-        }
-        rest.a_ns -= row->a_ns;
-        rest.b_ns -= row->b_ns;
         free(x->ns[A]);
         free(x->ns[B]);
+        tl_diff_works_free(&x->groups);
     }
     free(p.v.v);
     qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_step), by_change);
@@ -229,8 +237,8 @@ static void put_parts(tl_diff *diff, tl_table *table)
     tl_table_append(table, &rest, 1);
     if (diff->basis.nlong[A] + diff->basis.nlong[B] > 0) {
         tl_diff_step far = { .part = TL_DIFF_LONG,
-                             .a_ns = diff->basis.mean_ns[A] - sides[A].median_ns,
-                             .b_ns = diff->basis.mean_ns[B] - sides[B].median_ns,
+                             .a_ns = added_by_long_steps(&sides[A]),
+                             .b_ns = added_by_long_steps(&sides[B]),
                              .p_value = tl_diff_long_test(&diff->basis) };
         end_row(diff, &far);
         tl_table_append(table, &far, 1);

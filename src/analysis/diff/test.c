@@ -4,13 +4,18 @@
 #include <math.h>
 
 /* Mann-Whitney test by the normal approximation (p = 0.009 for 5 and 5 values without overlap; the exact p is 0.008).
- * Ties count half.  NaN if even samples without overlap would not be significant. */
+ * Ties count half; NaN among the values is left out.  NaN if even samples without overlap would not be significant. */
 double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m)
 {
-    double u = 0, pairs = (double)n * (double)m, scale = sqrt(2 * pairs * (double)(n + m + 1) / 12);
-    for (size_t i = 0; i < n; i++)
+    double u = 0, na = 0, nb = 0;
+    for (size_t j = 0; j < m; j++)
+        nb += !isnan(b[j]);
+    for (size_t i = 0; i < n; i++) {
+        na += !isnan(a[i]);
         for (size_t j = 0; j < m; j++)
             u += a[i] > b[j] ? 1 : a[i] == b[j] ? 0.5 : 0;
+    }
+    double pairs = na * nb, scale = sqrt(2 * pairs * (na + nb + 1) / 12);
     bool enough = pairs > 0 && erfc(pairs / 2 / scale) < TL_VERDICT_ALPHA;
     return enough ? erfc(fabs(u - pairs / 2) / scale) : NAN;
 }

@@ -77,8 +77,9 @@ static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *st
                how_long(step->share).text);
     tl_say(w, "%s in A, %s in B", tl_duration(row->a_ns).text, tl_duration(row->b_ns).text);
     if (steps && !isnan(step->p_value))
-        tl_say(w, "(medians of %zu and %zu steps; %s, %s).", d->basis.steps[0], d->basis.steps[1],
-               p_in_words(step->p_value).text, d->basis.paired ? "ratios of steps of one number" : "rank test");
+        tl_say(w, "(medians of %zu and %zu steps; %s, %s).", d->basis.steps[0] - d->basis.nlong[0],
+               d->basis.steps[1] - d->basis.nlong[1], p_in_words(step->p_value).text,
+               d->basis.paired ? "ratios of steps of one number" : "rank test");
     else if (steps)
         tl_say(w, "(%zu and %zu steps: too few for a test).", d->basis.steps[0], d->basis.steps[1]);
     else if (d->basis.whole)

@@ -167,6 +167,23 @@ static void what_one_side_does_not_know_is_no_change_of_waiting(void)
     end(diff, a, b);
 }
 
+/* The same of a group that is not matched in B: nothing tells there what the group divides. */
+static void an_unmatched_group_is_the_group_that_the_other_side_matched(void)
+{
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 3);
+    TL_ROWS (tl_exposed, row, tl_tables_get(&b->tables, &tl_exposed_schema)) {
+        row->unknown_ns = row->exposed_ns;
+        row->waiting_ns = row->transfer_ns = 0;
+        row->group = -1;
+        row->parallelism = TL_PARALLEL_UNKNOWN;
+    }
+    tl_diff *diff = compare(a, b);
+    TL_ROWS (const tl_diff_step, row, tl_diff_table(diff, &tl_diff_step_schema))
+        CU_ASSERT_EQUAL(row->change_ns, 0);
+    CU_ASSERT_EQUAL(nfound(diff), 1);
+    end(diff, a, b);
+}
+
 /* GPU, libraries, number of ranks: told before times. */
 static void other_libraries_are_told_first(void)
 {
@@ -197,11 +214,28 @@ static void one_step_each_is_not_significant(void)
     end(diff, a, b);
 }
 
+/* Of rank 1 half of the trace is there: the steps that the other ranks have are compared, as without its trace. */
+static void a_cut_trace_costs_no_steps_of_other_ranks(void)
+{
+    run *a = ranks_of(3, 6, plain, 3), *b = ranks_of(3, 6, plain, 9);
+    ((tl_rank *)tl_table_row(tl_tables_get(&b->tables, &tl_rank_schema), 1))->status = TL_RANK_CUT;
+    for (int32_t rank = -1; rank <= 1; rank += 2)
+        for (int32_t step = 3; step < 6; step++) {
+            tl_health cut = { .rank = rank, .defect = rank < 0 ? TL_DEFECT_NOT_WHOLE : TL_DEFECT_ENDS_EARLIER, .step = step,
+                              .count = 1, .of = 6 };
+            tl_health_add(tl_tables_get(&b->tables, &tl_health_schema), cut);
+        }
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_EQUAL(tl_diff_basis_of(diff).ranks[1], 2);
+    CU_ASSERT_EQUAL(tl_diff_basis_of(diff).steps[1], 6);
+    end(diff, a, b);
+}
+
 static void a_step_with_lost_work_is_not_compared(void)
 {
     run *a = steps_of(4, plain, 3), *b = steps_of(4, plain, 9);
     tl_health lost = { .rank = 1, .defect = TL_DEFECT_LOST, .step = 2, .count = 3, .of = 10 };
-    put(b, &tl_health_schema, &lost);
+    tl_health_add(tl_tables_get(&b->tables, &tl_health_schema), lost);
     tl_diff *diff = compare(a, b);
     CU_ASSERT_EQUAL(tl_diff_basis_of(diff).steps[0], 4);
     CU_ASSERT_EQUAL(tl_diff_basis_of(diff).steps[1], 3);
@@ -304,7 +338,6 @@ static void ranks_that_do_the_same_are_one_row_where_numbers_differ(void)
     end(diff, a, b);
 }
 
-/* Steps 0, 1, 2 ... take 1000 and 2000 us by turns, and all of B 2 % more. */
 /* Of 20 steps of B, some stand still for 9 ms: the typical step is the same, and the mean is not.  One odd step may be chance, two
  * are too few for a test, and nine of B alone are none. */
 static void steps_that_stand_out_are_told_beside_the_typical_one(void)
@@ -334,7 +367,8 @@ static void steps_that_stand_out_are_told_beside_the_typical_one(void)
         CU_ASSERT_EQUAL_FATAL(last->part, k == 0 ? TL_DIFF_REST : TL_DIFF_LONG);
         CU_ASSERT_EQUAL_FATAL(nfound(diff), k == 0 ? 1 : 2);
         if (k > 0) {
-            CU_ASSERT_EQUAL(parts + last->change_ns, basis.mean_ns[1] - basis.mean_ns[0]);
+            CU_ASSERT_EQUAL(last->a_ns, 0);
+            CU_ASSERT_TRUE(llabs(last->b_ns - numbers[k] * 450 * US) < 2 * US); /* 9 ms of 20 steps each */
             CU_ASSERT_TRUE(k == 1 ? last->p_value == 1 : k == 2 ? isnan(last->p_value) : last->p_value < 0.01);
             CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_LONG);
             CU_ASSERT_EQUAL(found(diff, 1)->sure, k == 3);
@@ -344,6 +378,26 @@ static void steps_that_stand_out_are_told_beside_the_typical_one(void)
     }
 }
 
+/* Seven of 20 steps of B stand still: what the parts of the typical step are does not contain them. */
+static void long_steps_are_no_middle_steps(void)
+{
+    run *r[2] = { ranks_of(1, 0, plain, 1), ranks_of(1, 0, plain, 1) };
+    uint64_t seed = 7;
+    for (int i = 0; i < 2; i++)
+        for (int32_t s = 0; s < 20; s++) {
+            drawn d = plain;
+            d.compute += (int64_t)unit_below(&seed, 5);
+            d.idle += i == 1 && s < 7 ? 9000 : 0;
+            put_step(r[i], 0, s, s * 20000, d);
+        }
+    tl_diff *diff = compare(r[0], r[1]);
+    CU_ASSERT_EQUAL(tl_diff_basis_of(diff).nlong[1], 7);
+    TL_ROWS (const tl_diff_step, row, tl_diff_table(diff, &tl_diff_step_schema))
+        CU_ASSERT_TRUE(row->part == TL_DIFF_LONG ? row->share > 1 : llabs(row->change_ns) < 3 * US && !row->sure);
+    end(diff, r[0], r[1]);
+}
+
+/* Steps 0, 1, 2 ... take 1000 and 2000 us by turns, and all of B 2 % more. */
 static void steps_of_one_number_are_compared_where_they_vary_alike(void)
 {
     run *r[2] = { ranks_of(1, 0, plain, 1), ranks_of(1, 0, plain, 1) };
@@ -391,14 +445,17 @@ static const unit_test tests[] = {
     TEST(where_the_device_runs_behind_the_whole_recording_is_compared),
     TEST(parts_sum_up_to_the_step),
     TEST(steps_that_stand_out_are_told_beside_the_typical_one),
+    TEST(long_steps_are_no_middle_steps),
     TEST(equal_runs_have_no_finding),
     TEST(a_run_with_itself_is_zero_everywhere),
     TEST(waiting_that_grew_is_named_first),
     TEST(a_transfer_that_others_wait_for_stands_before_the_waiting),
     TEST(waiting_in_several_collectives_is_not_said_of_one),
     TEST(what_one_side_does_not_know_is_no_change_of_waiting),
+    TEST(an_unmatched_group_is_the_group_that_the_other_side_matched),
     TEST(other_libraries_are_told_first),
     TEST(one_step_each_is_not_significant),
+    TEST(a_cut_trace_costs_no_steps_of_other_ranks),
     TEST(a_step_with_lost_work_is_not_compared),
 };
 
