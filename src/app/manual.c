@@ -27,6 +27,7 @@ static const char *const howto_lines[] = {
     "what the backward pass of operators costs\tcall_tree --rank 3 --where \"forward>=0\"",
     "how long launches and work of operators took to begin\toperator --rank 3 --columns name,to_launch_ns,to_work_ns",
     "hardware counters by call stack and kernel\tcounter --rank 3",
+    "what modules (nn.Module) cost, where Python functions were recorded\tcall_tree --rank 3 --where kind=module",
     "what the outermost operators cost\toperator --rank 3 --where depth=0",
     "how much memory a rank had, and where most\tmemory",
     "when memory was given and taken back, where a run had --series\tseries --rank 3 --where what~memory",

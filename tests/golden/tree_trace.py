@@ -50,6 +50,9 @@ class Trace:
             elif cat in ("cpu_op", "Operator", "user_annotation"):
                 s["kind"] = "annotation" if cat == "user_annotation" else "operator"
                 self.spans.append(s)
+            elif cat == "python_function" and str(s["name"]).startswith("nn.Module: "):
+                s["kind"] = "module"
+                self.spans.append(s)
         self.spans.sort(key=lambda s: (s["start"], -s["end"], s["uid"]))
         for i, s in enumerate(self.spans):
             s["place"] = i

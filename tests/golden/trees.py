@@ -142,7 +142,7 @@ class Tree:
         def take_span(s):
             around = whole.innermost(s["start"])
             parent = below(around)
-            if around is None and s["kind"] == "operator" and thread != self.main:
+            if around is None and s["kind"] != "annotation" and thread != self.main:
                 parent = below(self.note_at(s["start"]))
             of = self.forward.get(s["uid"])
             s["path"] = parent + ((s["kind"], plain(s["name"]), of.get("path") if of else None),)
@@ -151,12 +151,14 @@ class Tree:
             node[1] += s["end"] - s["start"]
             if around is not None:
                 called(around, s)
-            for stack in (whole, ops if s["kind"] == "operator" else notes):
+            for stack in (whole, *dict(operator=[ops], annotation=[notes], module=[]).get(s["kind"])):
                 stack.innermost(s["start"])
                 stack.v.append(s)
 
         def take_call(call):
             here = max((s for s in (ops.around(call), notes.around(call)) if s), key=lambda s: s["place"], default=None)
+            modules = [s for s in whole.v if s["kind"] == "module" and s["end"] >= call["end"]]
+            here = max(modules[-1:] + ([here] if here else []), key=lambda s: s["place"], default=None)
             parent = below(here) if here else below(self.note_at(call["start"]))
             if here:
                 called(here, call)

@@ -10,8 +10,9 @@
     V(TL_TREE_CALL, "call", "a call of the runtime or driver that queued work")                                        \
     V(TL_TREE_WORK, "work", "a kernel, copy or memset")                                                                \
     V(TL_TREE_NONE, "none", "around the work whose launch is not in the trace")                                        \
-    V(TL_TREE_REST, "rest", "what has no row, together")
-typedef enum tl_tree_kind { TL_TREE_KIND_VALUES(TL_VALUE_NAME) } tl_tree_kind;
+    V(TL_TREE_REST, "rest", "what has no row, together")                                                               \
+    V(TL_TREE_MODULE, "module", "a call of a module (nn.Module: ...), where Python functions were recorded")
+typedef enum tl_tree_kind { TL_TREE_KIND_VALUES(TL_VALUE_NAME) TL_NTREE_KINDS } tl_tree_kind;
 
 TL_LABELS(tree_kind);
 
@@ -43,8 +44,9 @@ TL_LABELS(tree_kind);
       "where no operator or annotation is around it; of work 0: these, and that of none, sum up to all device work")   \
     F(T, F64, share, MEASURE, "", "device_ns / the durations of all device work of the rank")                          \
     F(T, NAME, name, LABEL, "",                                                                                        \
-      "of the operator, annotation, call or work; addresses in it are left out (0x...). Python functions and "         \
-      "annotations that mark steps (ProfilerStep) have no nodes: what is in them is in what is around them")
+      "of the operator, annotation, module, call or work; addresses in it are left out (0x...). Other Python "          \
+      "functions and annotations that mark steps (ProfilerStep) have no nodes: what is in them is in what is around "  \
+      "them")
 TL_TABLE(call_tree, TL_CALL_TREE_FIELDS);
 
 #endif

@@ -8,7 +8,7 @@
 /* Returns the node.  Device work may be joined with other work under the same call; other nodes match by name only. */
 static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t name)
 {
-    uint32_t place = (parent == TL_MAP_NONE ? 0 : parent + 1) * (TL_TREE_REST + 1) + kind;
+    uint32_t place = (parent == TL_MAP_NONE ? 0 : parent + 1) * TL_NTREE_KINDS + kind;
     work *w = tl_diff_works_at(&diff->of[CALLS], place, name);
     uint32_t at = (uint32_t)(w - diff->of[CALLS].v.v);
     if (at == diff->nodes.n) {

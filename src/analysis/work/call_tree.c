@@ -14,7 +14,7 @@
  *     launch           |
  *     thread 2                             [AddmmBackward0]
  *
- * One sweep over each thread opens and closes its operators and annotations as they are nested; a launch belongs to the
+ * One sweep over each thread opens and closes its operators, annotations and modules as they are nested; a launch belongs to the
  * innermost one.  The main thread, the one with the most annotations, comes first: work of a thread without an
  * annotation of its own belongs to the annotation that is open on the main thread.  An operator of length 0 is a parent
  * of whatever begins at the same instant.
@@ -114,7 +114,7 @@ typedef struct growing {
     const tl_rank_view *view;
     context_tree *tree;
     tl_arena arena;
-    bool *is_mark;  /* by name: is a step mark */
+    bool *is_mark, *is_module; /* by name: is a step mark, a module */
     uint32_t *call; /* by launch: its node; TL_NONE: none */
     uint32_t *of;   /* by entry of view->backwards: the node of its forward operator; TL_NONE: none */
     forward *forwards;
@@ -129,8 +129,9 @@ typedef struct growing {
 static bool is_in_tree(const growing *g, uint32_t op)
 {
     const tl_ops *ops = &g->view->ops;
-    return ops->kind[op] == TL_OP ||
-           (ops->kind[op] == TL_ANNOTATION && ops->name[op] != TL_NO_NAME && !g->is_mark[ops->name[op]]);
+    if (ops->kind[op] == TL_OP || ops->name[op] == TL_NO_NAME)
+        return ops->kind[op] == TL_OP;
+    return ops->kind[op] == TL_ANNOTATION ? !g->is_mark[ops->name[op]] : g->is_module[ops->name[op]];
 }
 
 /* Closes the annotations of the main thread that end by at_ns, in order of end. */
@@ -197,8 +198,8 @@ static void open_op(growing *g, uint32_t op, bool main)
     uint32_t parent = open > 0 ? g->all.nodes.v[open - 1] : main || annotation ? 0 : annotation_at(g, at_ns);
     if (open > 0)
         add_called(g, open - 1, at_ns, tl_op_end(ops, op));
-    if (annotation)
-        node = child_of(g->tree, parent, TL_TREE_ANNOTATION, name, TL_NONE);
+    if (ops->kind[op] != TL_OP)
+        node = child_of(g->tree, parent, annotation ? TL_TREE_ANNOTATION : TL_TREE_MODULE, name, TL_NONE);
     else
         node = child_of(g->tree, parent, TL_TREE_OPERATOR, name, forward_of(g, op));
     push_open(&g->all, op, node);
@@ -231,23 +232,25 @@ static void add_call(growing *g, uint32_t launch, uint32_t parent)
     g->call[launch] = node;
 }
 
-/* Adds a call below its operator or annotation in the view, whichever began later.  Nodes that began by then are
- * open. */
+/* Adds a call below its operator or annotation in the view, or a module that lasts as long as the call, whichever began
+ * last.  Nodes that began by then are open. */
 static void place_call(growing *g, uint32_t launch, const tl_thread *thread)
 {
     const tl_launch *l = &g->view->launches[launch];
+    const tl_ops *ops = &g->view->ops;
     const uint32_t *v = g->all.ops.stack.v;
+    size_t n = g->all.ops.stack.n;
     bool own = l->annotation != TL_NONE && l->annotation >= thread->first && l->annotation - thread->first < thread->n;
     uint32_t place = own && (l->op == TL_NONE || l->annotation > l->op) ? l->annotation : l->op;
-    size_t at = 0;
 
-    TL_BISECT(at, g->all.ops.stack.n, mid, v[mid] < place);
-    if (place == TL_NONE || at == g->all.ops.stack.n || v[at] != place) {
+    while (n > 0 && v[n - 1] != place && (ops->kind[v[n - 1]] != TL_FRAME || tl_op_end(ops, v[n - 1]) < l->end_ns))
+        n--;
+    if (n == 0) {
         add_call(g, launch, own || l->annotation == TL_NONE ? 0 : annotation_at(g, l->start_ns));
         return;
     }
-    add_called(g, at, l->start_ns, l->end_ns);
-    add_call(g, launch, g->all.nodes.v[at]);
+    add_called(g, n - 1, l->start_ns, l->end_ns);
+    add_call(g, launch, g->all.nodes.v[n - 1]);
 }
 
 static void sweep_thread(growing *g, const tl_thread *thread, bool main)
@@ -283,13 +286,16 @@ static void prepare_tree(growing *g)
     size_t n = view->nbackwards;
 
     g->is_mark = tl_arena_take(&g->arena, view->names->n, sizeof *g->is_mark);
+    g->is_module = tl_arena_take(&g->arena, view->names->n, sizeof *g->is_module);
     g->call = tl_arena_take(&g->arena, view->nlaunches, sizeof *g->call);
     g->of = tl_arena_take(&g->arena, n, sizeof *g->of);
     g->forwards = tl_arena_take(&g->arena, n, sizeof *g->forwards);
     tl_launches_by_thread(view, &g->arena, &g->launches);
     tl_vec_room(&g->tree->nodes);
-    for (uint32_t id = 0; id < view->names->n; id++)
+    for (uint32_t id = 0; id < view->names->n; id++) {
         g->is_mark[id] = tl_is_step_mark(view->names, id);
+        g->is_module[id] = tl_text_starts(tl_names_text(view->names, id), "nn.Module: ");
+    }
     for (size_t i = 0; i < view->nlaunches; i++)
         g->call[i] = TL_NONE;
     for (size_t i = 0; i < n; i++) {

@@ -111,6 +111,26 @@ static void what_other_threads_do_is_in_the_main_threads_annotation(void)
                "  k x1 h0/0 d3/0\n");
 }
 
+/* A module is around what is called in it, also around launches outside of operators. */
+static void modules_are_nodes(void)
+{
+    check_tree(draw("frame 1 nn.Module: M_0:  ==========....",
+                    "frame 1 forward:         .========.....",
+                    "frame 1 nn.Module: L_0:  ..=====.......",
+                    "op 1 mm:                 ...==.........",
+                    "launch 1 l:              ...a.b..c.....",
+                    "compute 7 k:             ....A.BBCCC...", NULL),
+               "nn.Module: M_0 x1 h10/4 d6/3\n"
+               " nn.Module: L_0 x1 h5/2 d3/2\n"
+               "  l x1 h1/1 d2/0\n"
+               "   k x1 h0/0 d2/0\n"
+               "  mm x1 h2/1 d1/1\n"
+               "   l x1 h1/1 d1/0\n"
+               "    k x1 h0/0 d1/0\n"
+               " l x1 h1/1 d3/0\n"
+               "  k x1 h0/0 d3/0\n");
+}
+
 static void work_without_a_launch_is_below_a_node_of_its_own(void)
 {
     check_tree(draw("op 1 f:       .===.......",
@@ -284,6 +304,7 @@ int main(void)
         TEST(operators_calls_and_work_are_below_what_called_them),
         TEST(the_same_operator_has_a_node_on_each_path),
         TEST(what_other_threads_do_is_in_the_main_threads_annotation),
+        TEST(modules_are_nodes),
         TEST(work_without_a_launch_is_below_a_node_of_its_own),
         TEST(ties_and_cuts_have_one_order),
         TEST(a_graph_is_one_launch_of_many),
