@@ -151,7 +151,7 @@ static const char *const changes_lines[] = {
      "of the file"),
     "step\tintervals: those of table interval",
     "gap\tsync_dur_ns, sync_correlation: the call with sync_uid in traceEvents",
-    "idle\tcalls; unlinked: gaps without a launch_uid",
+    "idle\tpeer_ns: that of its row ALL in idle_summary; late_rank: table gap_peer; unlinked: gaps without a launch_uid",
     "stream_idle\tintervals, busy_ns: table queue, interval; idle_device_busy_ns: gaps of table gap",
     "queue\tno_launch, before_launch: of all streams in table rank",
     "kernel_ranks, operator_ranks, annotation_ranks\tcounts, deviation, most and median of ranks: table kernel, operator",
@@ -265,7 +265,7 @@ static const char *const interval_notes[] = {
 static const char *const idle_notes[] = {
     "A device in a collective is busy, also while it waits there for a late rank: that is comm_waiting_ns of table "
     "breakdown, and table arrival has each wait.",
-    "It is idle for others (peer_ns, table gap_peer) where the host waits for them, where the host is in a collective "
+    "It is idle for others (peer_ns of idle_summary, table gap_peer) where the host waits for them, where the host is in a collective "
     "of hosts (Gloo, MPI, a barrier), or where one of the rank's devices communicates and another needs the result.",
     NULL,
 };

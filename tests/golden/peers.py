@@ -244,14 +244,11 @@ def compare(what, tlmpi, path, oracle):
     check(what + ": gap_peer", found == expected, "only found %s\n    only expected %s" % (sorted(found - expected)[:3],
                                                                                     sorted(expected - found)[:3]))
     differ = []
-    idle = {(int(x["rank"]), int(x["device"])): x for x in table(tlmpi, path, "idle")}
+    sums = table(tlmpi, path, "idle_summary")
+    idle = {int(x["rank"]): int(x["peer_ns"]) for x in sums if (x["device"], x["step"], x["drain_type"], x["dominant_op"]) == ("-1", "-1", "ALL", "ALL")}
     waits = {(int(x["rank"]), int(x["device"])): int(x["comm_waiting_ns"]) for x in table(tlmpi, path, "breakdown") if x["step"] == "-1"}
     for rank in oracle.ranks:
-        late = {}
         peers = sum(x[4] for x in expected if x[0] == rank.number)
-        for x in expected:
-            if x[0] == rank.number and x[5] >= 0:
-                late[x[5]] = late.get(x[5], 0) + x[4]
         total = 0
         for device in range(rank.ndevices):
             waiting = oracle.waiting(rank, device)
@@ -259,16 +256,14 @@ def compare(what, tlmpi, path, oracle):
             got = waits.get((rank.number, device))
             if got is not None and got != 1000 * sum(waiting.values()):
                 differ.append("rank %d device %d waits %d ns, expected %d us" % (rank.number, device, got, sum(waiting.values())))
-        most = min(late, key=lambda other: (-late[other], other), default=-1)
-        row = idle[rank.number, -1]
-        got = (int(row["peer_ns"]), waits[rank.number, -1], int(row["late_rank"]))
-        if got != (1000 * peers, 1000 * total, most):
-            differ.append("rank %d: %s, expected %s" % (rank.number, got, (1000 * peers, 1000 * total, most)))
-    rows = [x for x in table(tlmpi, path, "idle_summary") if x["device"] == "-1" and x["place"] != "0"]
+        got = (idle[rank.number], waits[rank.number, -1])
+        if got != (1000 * peers, 1000 * total):
+            differ.append("rank %d: %s, expected %s" % (rank.number, got, (1000 * peers, 1000 * total)))
+    rows = [x for x in sums if x["device"] == "-1" and x["place"] != "0"]
     for of_job in (False, True):
-        sums = sum(int(x["peer_ns"]) for x in rows if (x["rank"] == "-1") == of_job)
-        if sums != 1000 * sum(x[4] for x in expected):
-            differ.append("idle_summary of %s sums up to %d" % ("all ranks" if of_job else "ranks", sums))
+        total = sum(int(x["peer_ns"]) for x in rows if (x["rank"] == "-1") == of_job)
+        if total != 1000 * sum(x[4] for x in expected):
+            differ.append("idle_summary of %s sums up to %d" % ("all ranks" if of_job else "ranks", total))
     check(what + ": sums", not differ, "; ".join(differ[:4]))
 
 

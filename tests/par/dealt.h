@@ -33,10 +33,9 @@ static inline void begin(int32_t nranks)
     tl_tables_init(&tables, schemas, n);
     for (int32_t r = 0; me == 0 && r < nranks; r++) {
         tl_rank *row = tl_table_add(tl_tables_get(&tables, &tl_rank_schema));
-        tl_idle *idle = tl_table_add(tl_tables_get(&tables, &tl_idle_schema));
-        idle->rank = r;
-        idle->device = idle->late_rank = -1;
-        idle->busy_ns = INT64_MAX;
+        tl_idle_summary *idle = tl_table_add(tl_tables_get(&tables, &tl_idle_summary_schema));
+        *idle = (tl_idle_summary){ .rank = r, .device = -1, .step = -1 };
+        memcpy(idle->dominant_op, "ALL", 3);
         row->rank = r;
         strcpy(row->host, r < nranks - 4 ? "left" : "right");
     }

@@ -189,14 +189,13 @@ void tl_host_meetings_match(tl_host_meeting *v, size_t n, const tl_job_facts *fa
  * of hosts.  Sorts the rows by their keys. */
 void tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n);
 
-/* The time to add to one row of idle, or of idle_summary. */
+/* The time to add to one row of idle_summary. */
 typedef struct tl_peer_sum {
     int64_t peer_ns;
     int32_t rank, device;
-    int32_t late_rank;
     uint8_t drain_type, cpu_during_gap;
-    uint8_t of_class; /* 1: a class, for idle_summary alone */
-    uint8_t padding;
+    uint8_t of_class; /* 1: a class; 0: all gaps of the device */
+    uint8_t padding[5];
     char dominant_op[sizeof((tl_gap_peer *)0)->dominant_op];
 } tl_peer_sum;
 
@@ -228,8 +227,8 @@ void tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed,
 /* Returns the answer for a kernel or operator; NULL: none.  answers: in the order of tl_peer_answers_sort. */
 const tl_peer_answer *tl_peer_answer_of(const tl_peer_answer *answers, size_t n, int32_t rank, uint32_t uid);
 
-/* Writes the sums into the rows of idle and idle_summary, which are in key order. */
-void tl_peers_enter(const tl_peer_sum *sums, size_t n, tl_table *idle, tl_table *summary);
+/* Adds the sums to the rows of idle_summary, which are in key order. */
+void tl_peers_enter(const tl_peer_sum *sums, size_t n, tl_table *summary);
 
 extern const tl_analysis tl_arrival_analysis, tl_exposed_analysis;
 

@@ -162,12 +162,6 @@ TL_TABLE(gap_peer, TL_GAP_PEER_FIELDS);
     F(T, I64, noise_ns, MEASURE, "ns", "idle time in shorter gaps")                                                    \
     F(T, F64, utilization_pct, MEASURE, "%", "busy of busy + macro")                                                   \
     F(T, I64, noise_gaps, MEASURE, "", "shorter gaps")                                                                 \
-    F(T, I64, peer_ns, MEASURE, "ns",                                                                                  \
-      "part of macro_ns in which the device, or the host in its stead, waited for other ranks: table gap_peer; the "   \
-      "rest is the rank's own")                                                                                        \
-    F(T, I32, late_rank, MEASURE, "",                                                                                  \
-      "the rank that came last in most of peer_ns, also where it had waited for others itself, which table blame "     \
-      "charges; -1: none, or not known")                                                                               \
     F(T, I64, overruns, MEASURE, "",                                                                                   \
       "work that seems to run on when the next of its stream has begun, apart from what "                              \
       "had no end that can be (too_long in table rank)")                                                               \

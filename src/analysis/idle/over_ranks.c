@@ -34,8 +34,6 @@ typedef struct share {
 } share;
 
 TL_SORT_BY(by_time, share, DOWN(total_ns), rank)
-TL_SORT_BY(by_rank, share, rank)
-
 /* Adds a row to the class; two rows of a rank (long names that were truncated alike) are one share.  Returns the new
  * number of shares. */
 static size_t add_row(tl_idle_summary *sum, const tl_idle_summary *row, share *v, size_t n)
@@ -157,32 +155,10 @@ static void reduce_classes(tl_tables *tables, size_t nranks)
     tl_table_sort(summary);
 }
 
-/* Returns the rank that caused the longest waits, summed over the ranks (each row names one); ties go to the lowest
- * rank; -1: none. */
-static int32_t find_late_rank(const tl_table *table)
-{
-    share most = { .rank = -1, .total_ns = -1 };
-    TL_VEC(share) v = { 0 };
-    TL_ROWS (const tl_idle, row, table)
-        if (row->device == -1 && row->late_rank >= 0)
-            tl_vec_push(&v, (share){ .rank = row->late_rank, .total_ns = row->peer_ns });
-    tl_vec_sort(&v, by_rank);
-    for (size_t i = 0; i < v.n; i++) {
-        if (i > 0 && v.v[i - 1].rank == v.v[i].rank)
-            v.v[i].total_ns = tl_ns_add(v.v[i].total_ns, v.v[i - 1].total_ns);
-        if (v.v[i].total_ns > most.total_ns)
-            most = v.v[i];
-    }
-    free(v.v);
-    return most.rank;
-}
-
 void tl_idle_reduce(tl_tables *job)
 {
     tl_table *table = tl_tables_get(job, &tl_idle_schema);
-    tl_idle sum = {
-        .rank = -1, .device = -1, .utilization_pct = tl_idle_pct(0, 0), .late_rank = find_late_rank(table)
-    };
+    tl_idle sum = { .rank = -1, .device = -1, .utilization_pct = tl_idle_pct(0, 0) };
     size_t nranks = 0; /* ranks with device work */
     TL_ROWS (const tl_idle, row, table)
         if (row->device == -1) {

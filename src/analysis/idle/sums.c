@@ -337,7 +337,7 @@ static void sum_scope(scope *s, const tl_idle *sums, tl_tables *out)
 {
     size_t most = s->ngaps > s->nnoise ? s->ngaps : s->nnoise;
     tl_arena arena = { 0 };
-    tl_idle row = { .rank = s->k->view->rank, .device = s->device, .late_rank = -1 };
+    tl_idle row = { .rank = s->k->view->rank, .device = s->device };
 
     tl_idle_add(&row, sums);
     tl_table_append(tl_tables_get(out, &tl_idle_schema), &row, 1);

@@ -48,14 +48,17 @@ void tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n)
 
 /* ------------------------------------------------------------------------------------------------------------ sums */
 
-/* Orders of sums: by device and late rank; by class. */
-TL_SORT_BY(by_late, tl_peer_sum, rank, device, late_rank)
-
 static int by_class(const void *a, const void *b)
 {
     const tl_peer_sum *x = a, *y = b;
     int order = TL_ORDER(x, y, rank, device, drain_type, cpu_during_gap);
     return order != 0 ? order : memcmp(x->dominant_op, y->dominant_op, sizeof x->dominant_op);
+}
+
+static int by_sum(const void *a, const void *b)
+{
+    int order = TL_ORDER((const tl_peer_sum *)a, (const tl_peer_sum *)b, of_class);
+    return order != 0 ? order : by_class(a, b);
 }
 
 static void add_sum(void *to, const void *of)
@@ -64,75 +67,32 @@ static void add_sum(void *to, const void *of)
     sum->peer_ns = tl_ns_sum(sum->peer_ns, ((const tl_peer_sum *)of)->peer_ns);
 }
 
-/* Merges the sums by late rank into one sum per device, with the rank that it waited for most; ties go to the lowest
- * rank. */
-static void merge_by_device(tl_peer_sums *sums)
-{
-    size_t n = tl_merge_equal(sums->v, sums->n, sizeof *sums->v, by_late, add_sum), kept = 0;
-    int64_t most_ns = 0;
-    for (size_t i = 0; sums->v != NULL && i < n; i++) {
-        const tl_peer_sum x = sums->v[i];
-        bool same = kept > 0 && sums->v[kept - 1].rank == x.rank && sums->v[kept - 1].device == x.device;
-        tl_peer_sum *sum = &sums->v[same ? kept - 1 : kept++];
-        if (!same) {
-            *sum = (tl_peer_sum){ .rank = x.rank, .device = x.device, .late_rank = -1 };
-            most_ns = 0;
-        }
-        add_sum(sum, &x);
-        if (x.late_rank >= 0 && x.peer_ns > most_ns) {
-            most_ns = x.peer_ns;
-            sum->late_rank = x.late_rank;
-        }
-    }
-    sums->n = kept;
-}
-
-/* Appends the sum of each row, by the rank waited for or by class; all: for the rank's devices together. */
-static void list_sums(const tl_table *rows, bool all, bool of_class, tl_peer_sums *out)
-{
-    TL_ROWS (const tl_gap_peer, row, rows) {
-        tl_peer_sum sum = { .peer_ns = row->peer_ns,
-                            .rank = row->rank,
-                            .device = all ? -1 : row->device,
-                            .late_rank = of_class ? -1 : row->late_rank,
-                            .of_class = of_class };
-        if (of_class) {
-            sum.drain_type = row->drain_type;
-            sum.cpu_during_gap = row->cpu_during_gap;
-            memcpy(sum.dominant_op, row->dominant_op, sizeof sum.dominant_op);
-        }
-        if (!all || !of_class || row->device != -1) /* a class of all devices is listed already */
-            tl_vec_push(out, sum);
-    }
-}
-
 void tl_peers_sum(const tl_table *rows, tl_peer_sums *out)
 {
-    for (int part = 0; part < 3; part++) {
-        tl_peer_sums sums = { 0 };
-        bool of_class = part == 2;
-        list_sums(rows, part == 1, of_class, &sums);
-        if (of_class) {
-            list_sums(rows, true, true, &sums);
-            sums.n = tl_merge_equal(sums.v, sums.n, sizeof *sums.v, by_class, add_sum);
-        } else {
-            merge_by_device(&sums);
+    tl_peer_sums sums = { 0 };
+    TL_ROWS (const tl_gap_peer, row, rows) {
+        for (uint8_t of_class = 0; of_class <= 1; of_class++) {
+            tl_peer_sum sum = {
+                .peer_ns = row->peer_ns, .rank = row->rank, .device = row->device, .of_class = of_class
+            };
+            if (of_class) {
+                sum.drain_type = row->drain_type;
+                sum.cpu_during_gap = row->cpu_during_gap;
+                memcpy(sum.dominant_op, row->dominant_op, sizeof sum.dominant_op);
+            }
+            tl_vec_push(&sums, sum);
+            sum.device = -1; /* the rank's devices together */
+            if (row->device != -1)
+                tl_vec_push(&sums, sum);
         }
-        TL_EACH (const tl_peer_sum, sum, sums)
-            tl_vec_push(out, *sum);
-        free(sums.v);
     }
+    sums.n = tl_merge_equal(sums.v, sums.n, sizeof *sums.v, by_sum, add_sum);
+    TL_EACH (const tl_peer_sum, sum, sums)
+        tl_vec_push(out, *sum);
+    free(sums.v);
 }
 
 /* -------------------------------------------------------------------------------------------------------- entering */
-
-static tl_idle *idle_of(tl_table *idle, int32_t rank, int32_t device)
-{
-    tl_idle *row = tl_table_row(idle, 0);
-    size_t low = 0;
-    TL_BISECT(low, idle->n, i, row[i].rank < rank || (row[i].rank == rank && row[i].device < device));
-    return low < idle->n && row[low].rank == rank && row[low].device == device ? &row[low] : NULL;
-}
 
 /* Compares a row of idle_summary with a class; rows of steps come after the rows of the whole trace. */
 static int compare_row(const tl_idle_summary *row, const tl_peer_sum *class)
@@ -179,17 +139,11 @@ static tl_idle_summary *row_of_all(tl_table *summary, const tl_peer_sum *device)
     return summary_of(summary, &all);
 }
 
-void tl_peers_enter(const tl_peer_sum *sums, size_t n, tl_table *idle, tl_table *summary)
+void tl_peers_enter(const tl_peer_sum *sums, size_t n, tl_table *summary)
 {
     for (size_t i = 0; i < n; i++) {
-        const tl_peer_sum *sum = &sums[i];
-        tl_idle_summary *class = sum->of_class ? row_of_class(summary, sum) : row_of_all(summary, sum);
-        if (class != NULL)
-            class->peer_ns = tl_ns_sum(class->peer_ns, sum->peer_ns);
-        tl_idle *row = sum->of_class ? NULL : idle_of(idle, sum->rank, sum->device);
-        if (row == NULL)
-            continue;
-        row->peer_ns = sum->peer_ns;
-        row->late_rank = sum->late_rank;
+        tl_idle_summary *row = sums[i].of_class ? row_of_class(summary, &sums[i]) : row_of_all(summary, &sums[i]);
+        if (row != NULL)
+            row->peer_ns = tl_ns_sum(row->peer_ns, sums[i].peer_ns);
     }
 }

@@ -374,8 +374,7 @@ static void match_peers(const tl_job_facts *facts, tl_exposures *exposures, cons
     tl_collect_rows(sums.v, sums.n, sizeof *sums.v, &all_sums, &nsums);
     tl_collect_rows(exposed.v, exposed.n, sizeof *exposed.v, &all_exposed, &nexposed);
     if (tl_par_proc() == 0) {
-        tl_peers_enter(all_sums, nsums, tl_tables_get(tables, &tl_idle_schema),
-                       tl_tables_get(tables, &tl_idle_summary_schema));
+        tl_peers_enter(all_sums, nsums, tl_tables_get(tables, &tl_idle_summary_schema));
         tl_exposed_enter(all_exposed, nexposed, tl_tables_get(tables, &tl_exposed_schema),
                          tl_tables_get(tables, &tl_breakdown_schema));
     }
