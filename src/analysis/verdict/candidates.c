@@ -60,7 +60,7 @@ static void mark_late_steps(const finding *f, const tl_candidate *candidate, con
     for (size_t s = 0; s < b->nsteps; s++) {
         bool beside =
             (s > 0 && f->judged[s - 1] && f->on[s - 1]) || (s + 1 < b->nsteps && f->judged[s + 1] && f->on[s + 1]);
-        bool alike = candidate->shape.nup > 1 && x[s] >= TL_MOST_SHARE * least && TL_MOST_SHARE * x[s] <= most;
+        bool alike = x[s] >= TL_MOST_SHARE * least && TL_MOST_SHARE * x[s] <= most;
         if (!f->judged[s] && !b->cut[s] && (alike || beside) && x[s] > fmax(0, least / 2) &&
             (candidate->rank == TL_NONE || !tl_is_unjudged(b, candidate->rank, s)))
             f->on[s] = true;

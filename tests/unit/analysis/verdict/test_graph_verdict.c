@@ -88,6 +88,24 @@ static void an_edge_step_counts_beside_one_within(void)
     hand_free(h);
 }
 
+static int64_t late_at_first_and_once_more(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank == 5 && (step == 0 || step == 4) ? DEVICE / 2 : 0);
+}
+
+/* A pause that comes back: one late step within shows how late the rank is then, and the first step is as late. */
+static void an_edge_step_counts_that_is_as_late_as_one_within(void)
+{
+    hand_job *h = hand_new(8, 8, usual_host, late_at_first_and_once_more);
+    hand_judge(h, alpha, least_cost);
+    const tl_candidate *u = hand_candidate(h, 5, TL_FAMILY_DEVICE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(u);
+    CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_SPORADIC);
+    CU_ASSERT(u->on[0] && u->on[4] && u->shape.nup == 2);
+    CU_ASSERT_DOUBLE_EQUAL((double)u->solo_gain_ns / (2.0 * DEVICE / 2), 1, 0.05);
+    hand_free(h);
+}
+
 static int64_t warming_device(size_t rank, size_t step)
 {
     return usual_device(rank, step) + (rank == 1 && step > 2 ? DEVICE / 20 * (int64_t)(step - 2) : 0);
@@ -438,6 +456,7 @@ int main(void)
         TEST(who_is_late_once_is_that),
         TEST(the_first_and_the_last_step_accuse_nobody_alone),
         TEST(an_edge_step_counts_beside_one_within),
+        TEST(an_edge_step_counts_that_is_as_late_as_one_within),
         TEST(two_may_be_late_in_turn),
         TEST(who_gets_later_drifts),
         TEST(a_delay_of_unlike_steps_is_repaired_step_by_step),
