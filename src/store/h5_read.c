@@ -62,7 +62,8 @@ static tl_status check_version(hid_t file, tl_error *err)
                           TL_H5_CONVENTIONS);
     st = tl_h5_get_int(file, "schema_version", &version, err);
     if (st == TL_OK && version != TL_H5_SCHEMA_VERSION)
-        st = tl_h5_fail(err, TL_EINPUT, file, "has schema version %lld, and this program reads version %d",
+        st = tl_h5_fail(err, TL_EINPUT, file,
+                        "has schema version %lld, and this program reads version %d: analyse the traces again",
                         (long long)version, TL_H5_SCHEMA_VERSION);
     return st;
 }

@@ -91,8 +91,8 @@ static tl_status read_rows(loading *l, tl_error *err)
             if (convert(l, packed + i * size, row, &field))
                 l->take(l->arg, row, err);
             else
-                st = tl_fail(err, TL_EINPUT, "table %s, row %llu: the value of %s has no label", l->from->name,
-                             (unsigned long long)first + i, l->ours->fields[field].name);
+                st = tl_fail(err, TL_EINPUT, "table %s, row %llu: the value of %s has no label; " WRITTEN_BY_ANOTHER,
+                             l->from->name, (unsigned long long)first + i, l->ours->fields[field].name);
     }
     free(row);
     free(packed);

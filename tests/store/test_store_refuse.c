@@ -123,7 +123,7 @@ static void a_file_that_lies_is_refused(void)
     hid_t f = change();
     set_version(f, 7);
     seal(f);
-    refused(file, "has schema version 7, and this program reads version 6");
+    refused(file, "has schema version 7, and this program reads version 6: analyse the traces again");
 
     f = change();
     H5Adelete(f, "Conventions");

@@ -89,12 +89,15 @@ TL_TABLE(diff_breakdown, TL_DIFF_BREAKDOWN_FIELDS);
 
 /* What happened in B to a kernel, operator or path of A. */
 #define TL_DIFF_CHANGE_VALUES(V)                                                                                       \
-    V(TL_DIFF_SAME, "same", "no change that is told from chance")                                                      \
+    V(TL_DIFF_SAME, "same",                                                                                            \
+      "no change that is told from chance; of a collective also: the other side could not match all of its kind")      \
     V(TL_DIFF_ADDED, "added", "B alone has it")                                                                        \
     V(TL_DIFF_REMOVED, "removed", "A alone has it")                                                                    \
     V(TL_DIFF_REPLACED, "replaced",                                                                                    \
       "another took its place: under the same operator, or with a name that differs in numbers alone")                 \
-    V(TL_DIFF_COUNT, "count", "it runs more or less often")                                                            \
+    V(TL_DIFF_COUNT, "count",                                                                                          \
+      "it runs more or less often: by more than a recording that begins and ends within a step makes, where whole "    \
+      "recordings are compared")                                                                                       \
     V(TL_DIFF_TIME, "time", "one takes longer or shorter")                                                             \
     V(TL_DIFF_BOTH, "count_and_time", "both")
 typedef enum tl_diff_change { TL_DIFF_CHANGE_VALUES(TL_VALUE_NAME) } tl_diff_change;
@@ -108,9 +111,10 @@ TL_LABELS(diff_change);
       "first")                                                                                                         \
     F(T, I32, depth, LABEL, "", "of a call path: nodes around it; else 0")                                             \
     F(T, ENUM(diff_change), change, MEASURE, "", "what became of it")                                                  \
-    F(T, F64, a_count, MEASURE, "", "how often, of A: the whole recording by its steps and ranks")                     \
+    F(T, F64, a_count, MEASURE, "",                                                                                    \
+      "how often, of A: of kernels in the compared steps, else in the whole recording, by its steps and ranks")        \
     F(T, F64, b_count, MEASURE, "", "how often, of B")                                                                 \
-    F(T, I64, a_ns, MEASURE, "ns", "time, of A: the whole recording by its steps and ranks")                           \
+    F(T, I64, a_ns, MEASURE, "ns", "time, of A, likewise")                                                             \
     F(T, I64, b_ns, MEASURE, "ns", "time, of B")                                                                       \
     F(T, I64, change_ns, MEASURE, "ns", "b_ns - a_ns")                                                                 \
     F(T, I64, by_count_ns, MEASURE, "ns",                                                                              \
@@ -145,7 +149,8 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
     F(T, I32, place, KEY, "", "0: the step; then what is sure, the largest change first")                              \
     F(T, ENUM(diff_part), part, LABEL, "", "the part of the step that it is in")                                       \
     F(T, ENUM(diff_change), change, LABEL, "", "what became of it")                                                    \
-    F(T, I64, change_ns, MEASURE, "ns", "change of a step")                                                            \
+    F(T, I64, change_ns, MEASURE, "ns",                                                                                \
+      "change of a step; 0 of communication and waits for the device, whose time is in the rows of parts")             \
     F(T, F64, share, MEASURE, "", "change_ns / the step of A")                                                         \
     F(T, F64, p_value, MEASURE, "", "as in the table that has it")                                                     \
     F(T, I32, sure, MEASURE, "",                                                                                       \

@@ -101,7 +101,7 @@
       "cost of a step that the traces must rule out before \"no rank\" is said with trust high")                       \
     P(double, DIFF_LEAST, 0.03, "", PHYSICAL,                                                                          \
       "two runs: least change of the time of one launch, and of a count per step, that counts: devices, hosts and "    \
-      "days differ by less, and a recording that begins within a step changes counts by less")
+      "days differ by less")
 
 #define TL_PARAMETER_CONSTANT(type, name, value, unit, kind, reason) static const type TL_##name = value;
 TL_PARAMETERS(TL_PARAMETER_CONSTANT)

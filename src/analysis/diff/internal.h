@@ -20,18 +20,19 @@ typedef struct cell {
 
 typedef struct side {
     const tl_diff_side *in;
-    TL_VEC(int64_t) own;       /* ranks with device work whose trace is whole, ascending */
-    const struct side *common; /* the other side, if only common ranks are compared; NULL: all are */
-    TL_VEC(int64_t) ranks;     /* ranks compared, ascending */
-    TL_VEC(int64_t) steps;     /* steps compared, ascending; a single step -1 if there are no marks */
-    cell *cells;               /* by rank, then step */
-    int64_t *step_ns;          /* by step: the mean over ranks */
-    bool *middle, *is_long;    /* by step: between the quartiles of step_ns; far above the median */
-    TL_VEC(double) samples;    /* step times for the test */
-    double recorded;           /* number of steps of the recording; 0: unknown */
-    bool all_cut;              /* the traces of all ranks are cut; else ranks with a cut trace are not compared */
-    bool marked;               /* steps come from marks */
-    int64_t median_ns;         /* median time of the compared steps */
+    TL_VEC(int64_t) own;             /* ranks with device work whose trace is whole, ascending */
+    const struct side *common;       /* the other side, if only common ranks are compared; NULL: all are */
+    TL_VEC(int64_t) ranks;           /* ranks compared, ascending */
+    TL_VEC(int64_t) steps;           /* steps compared, ascending; a single step -1 if there are no marks */
+    cell *cells;                     /* by rank, then step */
+    int64_t *step_ns;                /* by step: the mean over ranks */
+    bool *middle, *is_long;          /* by step: between the quartiles of step_ns; far above the median */
+    TL_VEC(double) samples;          /* step times for the test */
+    double recorded;                 /* number of steps of the recording; 0: unknown */
+    bool unmatched[TL_NCOLLECTIVES]; /* a part of the collectives of this kind could not be matched */
+    bool all_cut;                    /* the traces of all ranks are cut; else ranks with a cut trace are not compared */
+    bool marked;                     /* steps come from marks */
+    int64_t median_ns;               /* median time of the compared steps */
 } side;
 
 /* Sums of one work (kernel, operator, ...) on one side, over all ranks. */
@@ -43,9 +44,10 @@ typedef struct amount {
 
 typedef struct work {
     uint32_t kind, name, b_name, operator; /* indices in diff.names */
-    uint32_t root; /* index of the work with its sums: itself, or the work that it was joined to */
-    bool aligned;  /* joined with works of other names: b_name is the name in B */
-    bool by_name;  /* aligned by equal names only */
+    uint32_t root;      /* index of the work with its sums: itself, or the work that it was joined to */
+    bool aligned;       /* joined with works of other names: b_name is the name in B */
+    bool by_name;       /* aligned by equal names only */
+    uint8_t collective; /* of a collective: its kind */
     amount side[2];
     double p_value; /* of times: over steps for kernels, if known, else over ranks; NaN: too few */
     /* Of a kernel that changes on some ranks: the ranks ("": none), the kind of change, the factor of its time per
@@ -70,6 +72,8 @@ typedef struct series {
 typedef struct works {
     TL_VEC(work) v;
     tl_map map;
+    double rate[2];    /* steps times ranks that the amounts of each side are sums over */
+    double least_more; /* least change of a count, as a share of it */
 } works;
 
 enum {
@@ -191,17 +195,15 @@ uint32_t tl_diff_family_of(tl_names *names, uint32_t name);
 /* Returns the collective in a kernel's name, such as "AllReduce"; TL_COLL_UNKNOWN: none. */
 tl_collective tl_diff_collective_of(tl_text name);
 
-/* Returns steps times ranks of a recording: sums are divided by this number. */
-double tl_diff_rate_of(const tl_diff *diff, int which);
-
 /* Returns whether a side has any of the work; a work joined to another has nothing left. */
 bool tl_diff_is_there(const amount amounts[2]);
 
-/* Returns the kind of change between two amounts over `steps` steps; p_value: of a difference in times. */
-tl_diff_change tl_diff_change_of(const amount amounts[2], const double steps[2], double p_value);
+/* Returns the kind of change between two amounts over `rate` steps; p_value: of a difference in times; least_more: as in
+ * works. */
+tl_diff_change tl_diff_change_of(const amount amounts[2], const double rate[2], double least_more, double p_value);
 
 /* Fills the columns that all tables of works share. */
-void tl_diff_amounts(const tl_diff *diff, const work *x, tl_diff_work *row);
+void tl_diff_amounts(const tl_diff *diff, const works *w, const work *x, tl_diff_work *row);
 
 /* Returns the id in diff.names of a NAME cell of the side; the other, of a class of idle time. */
 uint32_t tl_diff_name_in(tl_diff *diff, int which, uint32_t id);

@@ -85,7 +85,8 @@ static changed change_of(const tl_diff *diff, const both *b, int64_t rank)
         }
     }
     double a_ns = (double)sum[A].ns / steps[A], p = fmin(1, chance_of(diff, b) * (double)diff->side[A].ranks.n);
-    return (changed){ rank, (double)sum[B].ns / steps[B] - a_ns, a_ns, p, tl_diff_change_of(sum, steps, p) };
+    return (changed){ rank, (double)sum[B].ns / steps[B] - a_ns, a_ns, p,
+                      tl_diff_change_of(sum, steps, TL_DIFF_LEAST, p) };
 }
 
 /* Whether the change of a kernel on one rank is told before that on another: a slower rank holds others up, a faster

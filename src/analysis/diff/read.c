@@ -46,8 +46,18 @@ static void read_kernels(tl_diff *diff, int which)
 {
     const side *s = &diff->side[which];
     uint32_t operators = intern_word(diff, "operator");
+    TL_EACH (const series, x, diff->series) {
+        const work *w = &diff->of[KERNELS].v.v[x->work];
+        amount more = { 0 };
+        for (size_t i = 0; i < s->steps.n; i++) {
+            more.count += x->side == which ? (double)x->step[i].count : 0;
+            more.ns = x->side == which ? tl_ns_sum(more.ns, x->step[i].ns) : 0;
+        }
+        if (s->marked && x->side == which)
+            add_amount(diff, &diff->of[KERNELS], which, w->kind, w->name, x->rank, more);
+    }
     TL_ROWS (const tl_kernel_row, row, table_of(s, &tl_kernel_row_schema)) {
-        if (is_compared(s, row->rank))
+        if (!s->marked && is_compared(s, row->rank))
             add_amount(diff, &diff->of[KERNELS], which, intern_word(diff, tl_kind_labels[row->kind]),
                        tl_diff_name_in(diff, which, row->name), row->rank,
                        (amount){ .count = (double)row->count, .ns = row->total_ns });
@@ -56,6 +66,20 @@ static void read_kernels(tl_diff *diff, int which)
         if (is_compared(s, row->rank) && row->name != TL_NO_NAME)
             add_amount(diff, &diff->of[OPERATORS], which, operators, tl_diff_name_in(diff, which, row->name), row->rank,
                        (amount){ .count = (double)row->count, .ns = row->host_self_ns });
+}
+
+/* Sets the kinds of collectives of which more than a little could not be matched. */
+static void find_unmatched(side *s)
+{
+    int64_t unmatched_ns[TL_NCOLLECTIVES] = { 0 }, all_ns[TL_NCOLLECTIVES] = { 0 };
+    TL_ROWS (const tl_exposed, row, table_of(s, &tl_exposed_schema))
+        if (row->rank >= 0 && row->step == -1) {
+            bool matched = row->unknown_why == TL_COMM_DOUBT_NONE || row->unknown_why > TL_COMM_DOUBT_MISSING;
+            all_ns[row->kind] = tl_ns_sum(all_ns[row->kind], row->exposed_ns);
+            unmatched_ns[row->kind] = tl_ns_sum(unmatched_ns[row->kind], matched ? 0 : row->unknown_ns);
+        }
+    for (int k = 0; k < TL_NCOLLECTIVES; k++)
+        s->unmatched[k] = (double)unmatched_ns[k] * (double)TL_LITTLE_PART > (double)all_ns[k];
 }
 
 /* Reads waiting and transfer of collectives, by sort of group, kind and size. */
@@ -71,12 +95,13 @@ static void read_collectives(tl_diff *diff, int which)
                  (long long)(row->bytes >= 0 && row->collectives > 0 ? row->bytes / row->collectives : -1));
         uint32_t name = intern_word(diff, text);
         double ranks = (double)tl_ns_max(row->ranks, 1);
-        amount wait = { .count = (double)row->collectives * ranks, .ns = row->wait_ns };
-        amount transfer = { .count = (double)row->collectives * ranks, .ns = row->kernel_ns - row->wait_ns };
-        tl_diff_amount_add(&tl_diff_works_at(&diff->of[COLLECTIVES], intern_word(diff, "waiting"), name)->side[which],
-                           &wait);
-        tl_diff_amount_add(&tl_diff_works_at(&diff->of[COLLECTIVES], intern_word(diff, "transfer"), name)->side[which],
-                           &transfer);
+        const int64_t ns[] = { row->wait_ns, row->kernel_ns - row->wait_ns };
+        for (int i = 0; i < 2; i++) {
+            const char *what = tl_diff_part_labels[i == 0 ? TL_DIFF_WAITING : TL_DIFF_TRANSFER];
+            work *w = tl_diff_works_at(&diff->of[COLLECTIVES], intern_word(diff, what), name);
+            w->collective = row->kind;
+            tl_diff_amount_add(&w->side[which], &(amount){ .count = (double)row->collectives * ranks, .ns = ns[i] });
+        }
     }
 }
 
@@ -107,6 +132,7 @@ void tl_diff_read_works(tl_diff *diff)
         [KERNELS] = TABLE_KERNEL, [OPERATORS] = TABLE_OPERATOR, [COLLECTIVES] = TABLE_COLLECTIVE, [IDLE] = TABLE_IDLE
     };
     for (int i = A; i <= B; i++) {
+        find_unmatched(&diff->side[i]);
         read_kernels(diff, i);
         read_collectives(diff, i);
         read_idle(diff, i);

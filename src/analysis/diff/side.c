@@ -230,6 +230,15 @@ void tl_diff_sides_init(tl_diff *diff)
         diff->basis.ranks[i] = s->ranks.n;
     }
     const side *a = &diff->side[A], *b = &diff->side[B];
+    for (int k = 0; k < NWORKS; k++) {
+        works *w = &diff->of[k];
+        bool by_step = k == KERNELS && marked;
+        for (int i = A; i <= B; i++)
+            w->rate[i] = (by_step ? (double)diff->side[i].steps.n : diff->side[i].recorded) *
+                         (double)tl_ns_max((int64_t)diff->side[i].ranks.n, 1);
+        /* A whole recording may begin and end within a step. */
+        w->least_more = by_step || !known ? TL_DIFF_LEAST : fmax(TL_DIFF_LEAST, 2 / fmin(a->recorded, b->recorded));
+    }
     diff->basis.whole = !known;
     diff->same_steps =
         marked && a->steps.n == b->steps.n && memcmp(a->steps.v, b->steps.v, a->steps.n * sizeof *a->steps.v) == 0;

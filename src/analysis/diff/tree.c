@@ -66,7 +66,7 @@ static void put_row(tl_diff *diff, uint32_t at, int32_t depth)
     const char *kind = tl_tree_kind_labels[diff->nodes.v[at].kind];
     tl_table *table = &diff->tables[TABLE_CALL_PATH];
     tl_diff_work *row = tl_table_add(table);
-    tl_diff_amounts(diff, x, row);
+    tl_diff_amounts(diff, &diff->of[CALLS], x, row);
     row->place = (int32_t)table->n;
     row->depth = depth;
     row->kind = tl_names_intern(&diff->names, kind, strlen(kind));
@@ -91,8 +91,8 @@ void tl_diff_tree(tl_diff *diff)
     for (size_t i = 0; i < n; i++) {
         const work *x = &diff->of[CALLS].v.v[i];
         uint32_t parent = diff->nodes.v[i].parent;
-        double change =
-            (double)x->side[B].ns / tl_diff_rate_of(diff, B) - (double)x->side[A].ns / tl_diff_rate_of(diff, A);
+        const double *rate = diff->of[CALLS].rate;
+        double change = (double)x->side[B].ns / rate[B] - (double)x->side[A].ns / rate[A];
         children[i] = (child){ (uint32_t)i, parent == TL_MAP_NONE ? (uint32_t)n : parent, llround(fabs(change)) };
         first[children[i].parent + 1]++;
     }

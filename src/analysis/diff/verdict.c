@@ -4,8 +4,8 @@
  *     a kernel               if it is new, gone, replaced, runs more often, or takes longer per run
  *
  * If kernels explain half of the change of compute or copies, the kernels are named, not the part.  Communication
- * is named by its part of the step, not by the time of its kernels, which may wait; of its kernels, new and replaced
- * kernels are named, with the changed transfer if there is one.
+ * is named by its part of the step, not by the time of its kernels, which may wait; its kernels are named, without a
+ * time, if they are new, gone, replaced or run more often, with the changed transfer if there is one.
  */
 #include "internal.h"
 #include "tlmpi/base/group.h"
@@ -51,8 +51,7 @@ static int32_t awaited(const tl_diff *diff, double way, bool *half)
     for (int i = A; i <= B; i++)
         TL_ROWS (const tl_blame, row, table_of(&diff->side[i], &tl_blame_schema))
             tl_diff_works_at(&charged, 0, (uint32_t)row->to_rank)->side[i].ns += row->direct_ns;
-    const work *best = tl_diff_most_changed(
-        &charged, way, (double[]){ tl_diff_rate_of(diff, A), tl_diff_rate_of(diff, B) }, &change_ns, &all_ns);
+    const work *best = tl_diff_most_changed(&charged, way, diff->of[CALLS].rate, &change_ns, &all_ns);
     int32_t rank = best != NULL ? (int32_t)best->name : -1;
     *half = best != NULL && 2 * change_ns / all_ns >= 1;
     tl_diff_works_free(&charged);
@@ -250,11 +249,18 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
         row->times = common;
 }
 
+/* Returns whether the time of kernels of that part is told: that of communication and of waits for the device is told by
+ * the parts of the step. */
+static bool is_timed(uint8_t part)
+{
+    return part != TL_DIFF_TRANSFER && part != TL_DIFF_IDLE;
+}
+
 /* Returns whether the kernel is named: a significant change, or a large one that no test can judge. */
 static bool is_named(const tl_diff *diff, const tl_diff_work *w)
 {
     return w->sure ||
-           (isnan(w->p_value) && w->change == TL_DIFF_SAME && part_of_kernel(diff, w) != TL_DIFF_TRANSFER &&
+           (isnan(w->p_value) && w->change == TL_DIFF_SAME && is_timed(part_of_kernel(diff, w)) &&
             fabs(w->share) >= TL_VERDICT_LEAST_COST && fabs(w->b_each_ns / w->a_each_ns - 1) >= TL_DIFF_LEAST);
 }
 
@@ -295,16 +301,17 @@ static void find_kernel(tl_diff *diff, const tl_diff_work *w, double common)
     double times = w->ranks[0] != '\0' ? w->ranks_times : w->b_each_ns / w->a_each_ns;
     if (part == TL_DIFF_COMPUTE && (w->change == TL_DIFF_TIME || !w->sure) && fabs(times / common - 1) < TL_DIFF_LEAST)
         return;
-    if (!is_named(diff, w) || (part == TL_DIFF_TRANSFER && w->change == TL_DIFF_TIME))
+    if (!is_named(diff, w) || (!is_timed(part) && w->change == TL_DIFF_TIME))
         return;
     TL_ROWS (const tl_diff_found, told, &diff->tables[TABLE_FOUND])
         if (told->part == TL_DIFF_TRANSFER && told->why == w->name)
             return;
-    tl_diff_found *row = add_found(diff, part, w->change_ns, w->share, w->p_value, w->sure);
+    const bool timed = is_timed(part);
+    tl_diff_found *row = add_found(diff, part, timed ? w->change_ns : 0, timed ? w->share : 0, w->p_value, w->sure);
     row->change = w->sure ? w->change : TL_DIFF_TIME;
     row->a_count = w->a_count;
     row->b_count = w->b_count;
-    row->times = times;
+    row->times = timed ? times : NAN;
     row->p_value = w->change == TL_DIFF_TIME || w->change == TL_DIFF_BOTH ? w->p_value : NAN;
     char *end;
     long rank = strtol(w->ranks, &end, 10);

@@ -135,6 +135,12 @@ static bool is_comm(const tl_diff *diff, uint32_t kind)
     return tl_text_is(tl_names_text(&diff->names, kind), tl_kind_labels[TL_COMM]);
 }
 
+/* Returns whether times of this kind contain waiting, for other ranks or for the device. */
+static bool holds_waiting(const tl_diff *diff, uint32_t kind)
+{
+    return is_comm(diff, kind) || tl_text_is(tl_names_text(&diff->names, kind), tl_kind_labels[TL_SYNC]);
+}
+
 /* Communication kernels replace each other only within one collective, since one operator may launch all
  * collectives. */
 static uint64_t key_of(tl_diff *diff, const work *x, bool by_operator)
@@ -189,12 +195,6 @@ void tl_diff_works_align(tl_diff *diff, works *w)
 
 /* ---------------------------------------------------------------------------------------------------------- amounts */
 
-double tl_diff_rate_of(const tl_diff *diff, int which)
-{
-    const side *s = &diff->side[which];
-    return s->recorded * (double)tl_ns_max((int64_t)s->ranks.n, 1);
-}
-
 static bool is_there(const amount *x)
 {
     return x->count > 0 || x->ns > 0;
@@ -213,24 +213,23 @@ double tl_diff_tests_of(const works *w)
     return tests;
 }
 
-tl_diff_change tl_diff_change_of(const amount amounts[2], const double steps[2], double p_value)
+tl_diff_change tl_diff_change_of(const amount amounts[2], const double rate[2], double least_more, double p_value)
 {
-    const double a_count = amounts[A].count / steps[A], b_count = amounts[B].count / steps[B];
+    const double a_count = amounts[A].count / rate[A], b_count = amounts[B].count / rate[B];
     const double each = (double)amounts[B].ns / amounts[B].count / ((double)amounts[A].ns / amounts[A].count);
     bool longer = p_value < TL_VERDICT_ALPHA && fabs(each - 1) >= TL_DIFF_LEAST;
-    bool more = fabs(b_count - a_count) > TL_DIFF_LEAST * fmax(a_count, b_count);
+    bool more = fabs(b_count - a_count) > least_more * fmax(a_count, b_count);
     return longer && more ? TL_DIFF_BOTH : longer ? TL_DIFF_TIME : more ? TL_DIFF_COUNT : TL_DIFF_SAME;
 }
 
-void tl_diff_amounts(const tl_diff *diff, const work *x, tl_diff_work *row)
+void tl_diff_amounts(const tl_diff *diff, const works *w, const work *x, tl_diff_work *row)
 {
     const amount *amounts = x->side;
-    const double steps[] = { tl_diff_rate_of(diff, A), tl_diff_rate_of(diff, B) };
     int64_t step_ns = diff->side[A].median_ns;
-    row->a_count = amounts[A].count / tl_diff_rate_of(diff, A);
-    row->b_count = amounts[B].count / tl_diff_rate_of(diff, B);
-    row->a_ns = (int64_t)llround((double)amounts[A].ns / tl_diff_rate_of(diff, A));
-    row->b_ns = (int64_t)llround((double)amounts[B].ns / tl_diff_rate_of(diff, B));
+    row->a_count = amounts[A].count / w->rate[A];
+    row->b_count = amounts[B].count / w->rate[B];
+    row->a_ns = (int64_t)llround((double)amounts[A].ns / w->rate[A]);
+    row->b_ns = (int64_t)llround((double)amounts[B].ns / w->rate[B]);
     row->change_ns = row->b_ns - row->a_ns;
     row->share = step_ns > 0 ? (double)row->change_ns / (double)step_ns : NAN;
     row->a_each_ns = amounts[A].count > 0 ? (double)amounts[A].ns / amounts[A].count : NAN;
@@ -242,7 +241,7 @@ void tl_diff_amounts(const tl_diff *diff, const work *x, tl_diff_work *row)
     row->change = (uint8_t)(!is_there(&amounts[A])   ? TL_DIFF_ADDED
                             : !is_there(&amounts[B]) ? TL_DIFF_REMOVED
                             : x->aligned             ? TL_DIFF_REPLACED
-                                                     : tl_diff_change_of(amounts, steps, row->p_value));
+                                         : tl_diff_change_of(amounts, w->rate, w->least_more, row->p_value));
     row->ranks_times = NAN;
 }
 
@@ -257,7 +256,7 @@ static int by_change(const void *a, const void *b)
  * not independent between ranks; the numbers of gaps and of matched collectives differ even between equal runs. */
 static bool can_be_told(const tl_diff *diff, const tl_table *table, const tl_diff_work *row)
 {
-    return row->change == TL_DIFF_TIME ? table == &diff->tables[TABLE_KERNEL] && !is_comm(diff, row->kind)
+    return row->change == TL_DIFF_TIME ? table == &diff->tables[TABLE_KERNEL] && !holds_waiting(diff, row->kind)
                                        : table != &diff->tables[TABLE_COLLECTIVE] && table != &diff->tables[TABLE_IDLE];
 }
 
@@ -268,7 +267,13 @@ void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
         if (!tl_diff_is_there(x->side))
             continue;
         tl_diff_work *row = tl_table_add(table);
-        tl_diff_amounts(diff, x, row);
+        tl_diff_amounts(diff, w, x, row);
+        /* What a side could not match is neither new nor gone. */
+        if (row->change == TL_DIFF_BOTH && holds_waiting(diff, x->kind))
+            row->change = TL_DIFF_COUNT;
+        if ((row->change == TL_DIFF_ADDED && diff->side[A].unmatched[x->collective]) ||
+            (row->change == TL_DIFF_REMOVED && diff->side[B].unmatched[x->collective]))
+            row->change = TL_DIFF_SAME;
         row->kind = x->kind;
         row->operator= x->operator;
         row->name = x->name;
@@ -276,7 +281,7 @@ void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
         /* The false-positive rate of each table is diff_alpha. */
         bool told = row->change == TL_DIFF_TIME ? row->p_value * tests < TL_VERDICT_ALPHA : row->change != TL_DIFF_SAME;
         row->sure = told && fabs(row->share) >= TL_NOTHING_SHARE && can_be_told(diff, table, row);
-        if (x->ranks[0] == '\0' || is_comm(diff, x->kind))
+        if (x->ranks[0] == '\0' || holds_waiting(diff, x->kind))
             continue;
         memcpy(row->ranks, x->ranks, sizeof row->ranks);
         row->ranks_times = x->ranks_times;

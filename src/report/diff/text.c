@@ -114,16 +114,21 @@ static const char *part_in_words(uint8_t part)
 /* "in `flash_bwd` (autograd::FlashBackward): 1.10 times as long each" */
 static void say_kernel(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *row)
 {
-    bool named = row->operator!= TL_NO_NAME;
-    if (row->part == TL_DIFF_TRANSFER)
-        tl_say(w, "(waiting and overlap included)");
-    tl_say(w, "%s", row->change == TL_DIFF_ADDED ? "new:" : row->change == TL_DIFF_REMOVED ? "gone:" : "in");
+    const bool timed = row->change_ns != 0;
+    tl_say(w, "%s%s",
+           timed                           ? ""
+           : row->part == TL_DIFF_TRANSFER ? "Communication: "
+                                           : "Synchronisation: ",
+           row->change == TL_DIFF_ADDED     ? "new:"
+           : row->change == TL_DIFF_REMOVED ? "gone:"
+           : !timed                         ? ""
+                                            : "in");
     if (row->change == TL_DIFF_ADDED || row->change == TL_DIFF_REMOVED)
         tl_say(w, "%.4g", row->change == TL_DIFF_ADDED ? row->b_count : row->a_count);
     tl_say(w, "`%s`", name_of(d, row->name).text);
     if (row->change == TL_DIFF_REPLACED)
         tl_say(w, "replaced by `%s`", name_of(d, row->b_name).text);
-    if (named)
+    if (row->operator!= TL_NO_NAME)
         tl_say(w, "of %s", name_of(d, row->operator).text);
     if (row->ranks[0] != '\0')
         tl_say(w, "on rank%s~%s", row->rank < 0 ? "s" : "", tl_cell_in_words(row->ranks, sizeof row->ranks).text);
@@ -132,7 +137,13 @@ static void say_kernel(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *
     if (row->change == TL_DIFF_COUNT || row->change == TL_DIFF_BOTH || row->change == TL_DIFF_REPLACED)
         tl_say(w, "(%.4g %s in A, %.4g in B)", row->a_count, per_step(d), row->b_count);
     if (row->ranks[0] != '\0')
-        tl_say(w, isfinite(row->times) ? "(takes %.3g times as long there)" : "(new there)", row->times);
+        tl_say(w,
+               isinf(row->times) ? "(new there)"
+               : row->times > 0  ? "(takes %.3g times as long there)"
+                                 : "(gone there)",
+               row->times);
+    else if (isnan(row->times))
+        return;
     else if (row->change == TL_DIFF_TIME || row->change == TL_DIFF_BOTH || row->change == TL_DIFF_REPLACED ||
              (row->change == TL_DIFF_COUNT && fabs(row->times - 1) >= TL_DIFF_LEAST))
         tl_say(w, "(each takes %.3g times as long)", row->times);
@@ -142,7 +153,10 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
 {
     tl_wrap w = { .out = out, .indent = 4, .column = 2, .columns = d->columns };
     fputs("  ", out);
-    tl_say(&w, "%s,~%s", tl_phrase_of("%s%s", row->share < 0 ? "-" : "+", tl_share_in_words(fabs(row->share)).text).text, tl_duration(llabs(row->change_ns)).text);
+    if (isnan(row->a_count) || row->change_ns != 0)
+        tl_say(&w, "%s,~%s",
+               tl_phrase_of("%s%s", row->share < 0 ? "-" : "+", tl_share_in_words(fabs(row->share)).text).text,
+               tl_duration(llabs(row->change_ns)).text);
     if (!isnan(row->a_count)) {
         say_kernel(&w, d, row);
     } else {

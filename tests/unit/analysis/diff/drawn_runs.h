@@ -102,7 +102,8 @@ static inline run *steps_of(size_t nsteps, drawn d, uint64_t seed)
     return ranks_of(2, nsteps, d, seed);
 }
 
-/* Launches that the steps of the run have in turn; each takes up to 1 us more or less. */
+/* Launches that the steps of the run have in turn; each takes up to 1 us more or less, and the next as much less or
+ * more. */
 static inline void put_kernel(run *r, int32_t rank, tl_kind kind, const char *text, int64_t count, int64_t each_us)
 {
     const tl_table *steps = tl_tables_get(&r->tables, &tl_step_schema);
@@ -111,14 +112,15 @@ static inline void put_kernel(run *r, int32_t rank, tl_kind kind, const char *te
     int32_t nsteps = steps->n > 0 ? ((const tl_step *)tl_table_row(steps, steps->n - 1))->step + 1 : 0;
     put(r, &tl_kernel_row_schema, &row);
     for (int32_t i = 0; i < (int32_t)count; i++) {
-        int64_t more_ns = (int64_t)(((uint64_t)(i + 3 * rank) * 2654435761U + (uint64_t)each_us) % 2001) - 1000;
+        int64_t more_ns = (int64_t)(((uint64_t)(i / 2 + 3 * rank) * 2654435761U + (uint64_t)each_us) % 2001) - 1000;
         tl_interval launch = { .rank = rank, .kind = (uint8_t)kind, .step = nsteps > 0 ? i % nsteps : -1, .name = row.name,
-                               .duration_ns = each_us * US + more_ns };
+                               .duration_ns = each_us * US + (i % 2 == 0 ? more_ns : -more_ns) };
         tl_table_append(&r->intervals, &launch, 1);
     }
 }
 
-static inline tl_diff *compare(run *a, run *b)
+/* A comparison that has taken the launches of both runs. */
+static inline tl_diff *begin(run *a, run *b)
 {
     tl_diff_input input = { .side = { { .path = "a", .tables = &a->tables, .name = name_of, .name_arg = &a->names },
                                       { .path = "b", .tables = &b->tables, .name = name_of, .name_arg = &b->names } } };
@@ -127,6 +129,12 @@ static inline tl_diff *compare(run *a, run *b)
         tl_diff_take_interval(diff, 0, row);
     TL_ROWS (const tl_interval, row, &b->intervals)
         tl_diff_take_interval(diff, 1, row);
+    return diff;
+}
+
+static inline tl_diff *compare(run *a, run *b)
+{
+    tl_diff *diff = begin(a, b);
     tl_diff_compare(diff);
     return diff;
 }

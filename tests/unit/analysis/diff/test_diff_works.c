@@ -60,6 +60,68 @@ static void times_that_hold_waiting_are_never_sure(void)
     end(diff, a, b);
 }
 
+/* B has recorded a part of a step before its first: launches that are in no step, and one operator more. */
+static void a_recording_that_begins_within_a_step_changes_no_count(void)
+{
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
+    for (int32_t rank = 0; rank < 2; rank++) {
+        tl_operator_row op = { .rank = rank, .count = 6, .host_self_ns = 600 * US, .name = name(a, "aten::mm") };
+        tl_interval before = { .rank = rank, .kind = TL_COMPUTE, .step = -1, .duration_ns = 20 * US, .name = name(b, "gemm") };
+        put(a, &tl_operator_row_schema, &op);
+        op.count = 7;
+        op.name = name(b, "aten::mm");
+        put(b, &tl_operator_row_schema, &op);
+        put_kernel(a, rank, TL_COMPUTE, "gemm", 12, 20);
+        put_kernel(b, rank, TL_COMPUTE, "gemm", 12, 20);
+        tl_table_append(&b->intervals, &before, 1);
+        ((tl_kernel_row *)tl_table_row(tl_tables_get(&b->tables, &tl_kernel_row_schema), (size_t)rank))->count++;
+    }
+    tl_diff *diff = compare(a, b);
+    const tl_diff_kernel *operator= tl_table_row(tl_diff_table(diff, &tl_diff_operator_schema), 0);
+    CU_ASSERT_EQUAL(kernel_of(diff, "gemm")->b_count, 2);
+    CU_ASSERT_EQUAL(kernel_of(diff, "gemm")->change, TL_DIFF_SAME);
+    CU_ASSERT_EQUAL(operator->change, TL_DIFF_SAME);
+    CU_ASSERT_EQUAL(nfound(diff), 1);
+    end(diff, a, b);
+}
+
+/* Half as many all-reduces, in which ranks wait: the count is sure, and no time is said of it. */
+static void of_communication_that_runs_less_often_no_time_is_told(void)
+{
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
+    for (int32_t rank = 0; rank < 2; rank++) {
+        put_kernel(a, rank, TL_COMM, "nccl_AllReduce", 24, 20);
+        put_kernel(b, rank, TL_COMM, "nccl_AllReduce", 12, 90);
+    }
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_EQUAL(kernel_of(diff, "nccl_AllReduce")->change, TL_DIFF_COUNT);
+    CU_ASSERT_EQUAL_FATAL(nfound(diff), 2);
+    CU_ASSERT_EQUAL(found(diff, 1)->sure, 1);
+    CU_ASSERT_EQUAL(found(diff, 1)->change_ns, 0);
+    CU_ASSERT_EQUAL(found(diff, 1)->a_count, 4);
+    CU_ASSERT_EQUAL(found(diff, 1)->b_count, 2);
+    CU_ASSERT_TRUE(isnan(found(diff, 1)->times));
+    end(diff, a, b);
+}
+
+/* B lacks an all-reduce: it is gone, unless ranks of all-reduces have no trace in B. */
+static void a_collective_that_cannot_be_matched_is_not_gone(void)
+{
+    for (int unmatched = 0; unmatched < 2; unmatched++) {
+        run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
+        tl_bandwidth row = { .kind = TL_ALL_REDUCE, .collectives = 6, .ranks = 2, .bytes = 6000, .kernel_ns = 900 * US };
+        tl_exposed whole = { .rank = 0, .step = -1, .kind = TL_ALL_REDUCE, .exposed_ns = 900 * US,
+                             .unknown_ns = 200 * US * unmatched,
+                             .unknown_why = unmatched ? TL_COMM_DOUBT_NO_TRACE : TL_COMM_DOUBT_NONE };
+        put(a, &tl_bandwidth_schema, &row);
+        put(b, &tl_exposed_schema, &whole);
+        tl_diff *diff = compare(a, b);
+        TL_ROWS (const tl_diff_kernel, collective, tl_diff_table(diff, &tl_diff_collective_schema))
+            CU_ASSERT_EQUAL(collective->change, unmatched ? TL_DIFF_SAME : TL_DIFF_REMOVED);
+        end(diff, a, b);
+    }
+}
+
 static void a_kernel_replaces_another_under_its_operator(void)
 {
     run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
@@ -67,9 +129,7 @@ static void a_kernel_replaces_another_under_its_operator(void)
         put_kernel(a, rank, TL_COMPUTE, "cutlass_kernel", 6, 30);
         put_kernel(b, rank, TL_COMPUTE, "Cijk_kernel", 6, 60);
     }
-    tl_diff_input input = { .side = { { .path = "a", .tables = &a->tables, .name = name_of, .name_arg = &a->names },
-                                      { .path = "b", .tables = &b->tables, .name = name_of, .name_arg = &b->names } } };
-    tl_diff *diff = tl_diff_new(&input);
+    tl_diff *diff = begin(a, b);
     put_node(diff, 0, a, 0, TL_TREE_OPERATOR, "aten::mm", 30);
     put_node(diff, 0, a, 1, TL_TREE_WORK, "cutlass_kernel", 30);
     put_node(diff, 1, b, 0, TL_TREE_OPERATOR, "aten::mm", 60);
@@ -101,9 +161,7 @@ static void a_collective_replaces_no_other(void)
             put_kernel(a, rank, TL_COMM, "nccl_AllReduce_Ring", 6, 30);
             put_kernel(b, rank, TL_COMM, in_b[same], 6, 60);
         }
-        tl_diff_input input = { .side = { { .path = "a", .tables = &a->tables, .name = name_of, .name_arg = &a->names },
-                                          { .path = "b", .tables = &b->tables, .name = name_of, .name_arg = &b->names } } };
-        tl_diff *diff = tl_diff_new(&input);
+        tl_diff *diff = begin(a, b);
         put_node(diff, 0, a, 0, TL_TREE_OPERATOR, "record_param_comms", 30);
         put_node(diff, 0, a, 1, TL_TREE_WORK, "nccl_AllReduce_Ring", 30);
         put_node(diff, 1, b, 0, TL_TREE_OPERATOR, "record_param_comms", 60);
@@ -236,6 +294,9 @@ static void compute_is_told_by_its_kernels_or_by_itself(void)
 static const unit_test tests[] = {
     TEST(kernels_are_aligned_by_name),
     TEST(times_that_hold_waiting_are_never_sure),
+    TEST(a_recording_that_begins_within_a_step_changes_no_count),
+    TEST(of_communication_that_runs_less_often_no_time_is_told),
+    TEST(a_collective_that_cannot_be_matched_is_not_gone),
     TEST(a_kernel_replaces_another_under_its_operator),
     TEST(a_collective_replaces_no_other),
     TEST(kernels_that_change_alike_are_one_finding),
