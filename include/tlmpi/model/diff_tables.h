@@ -132,6 +132,7 @@ TL_LABELS(diff_change);
       "collectives and idle time, nor of times of communication and operators: they hold waiting")                     \
     F(T, TEXT64, ranks, LABEL, "",                                                                                     \
       "of a kernel that changes on half of the ranks or fewer, and hardly on the others: these ranks; else empty")     \
+    F(T, I64, ranks_ns, MEASURE, "ns", "the part of change_ns on these ranks; 0: no such ranks")                       \
     F(T, F64, ranks_times, MEASURE, "", "its time on these ranks in a step of B / in one of A; none: no such ranks")   \
     F(T, NAME, kind, LABEL, "",                                                                                        \
       "kernel: compute, comm, memcpy ...; collective: waiting or transfer; idle: how the device ran dry and what the " \
@@ -155,6 +156,9 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
     F(T, F64, p_value, MEASURE, "", "as in the table that has it")                                                     \
     F(T, I32, sure, MEASURE, "",                                                                                       \
       "1: told from chance; 0: the largest of what is not, of a difference of the step that is")                       \
+    F(T, I32, by_verdict, MEASURE, "",                                                                                 \
+      "1: not told from chance by the steps compared, but the verdict on the run that takes longer names `rank` with " \
+      "trust high, and that on the other run does not name it")                                                        \
     F(T, I32, rank, MEASURE, "",                                                                                       \
       "of waiting: the rank that most of the change is for; of other parts: the rank that has most of it; -1: none")   \
     F(T, TEXT64, ranks, LABEL, "", "of a kernel: the ranks that it changes on, where not on all")                      \

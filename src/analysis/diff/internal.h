@@ -55,6 +55,7 @@ typedef struct work {
     char ranks[64];
     tl_diff_change ranks_change;
     double ranks_times, ranks_p;
+    int64_t ranks_ns; /* change on these ranks, in the mean over all ranks */
 } work;
 
 /* Launches of a work in one step, on one rank or on all ranks. */
@@ -141,6 +142,9 @@ void tl_diff_put_ranks(char *text, size_t size, const int64_t *ranks, size_t n);
 /* Fills tables diff_run, diff_step and diff_breakdown. */
 void tl_diff_runs(tl_diff *diff);
 void tl_diff_steps(tl_diff *diff);
+
+/* Adds the means over the middle steps of the rank with that index to *to, and 1 to *n. */
+void tl_diff_add_middle(const side *s, size_t rank, cell *to, int64_t *n);
 
 /* Returns the side with the larger share of long steps. */
 static inline int with_long_steps(const tl_diff_basis *basis)

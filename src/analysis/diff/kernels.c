@@ -119,11 +119,14 @@ static void put_ranks(const tl_diff *diff, work *x, const changed *v, size_t n, 
         } else {
             outside_ns += v[i].change_ns;
         }
+    const bool new_or_gone = (x->side[A].count > 0) != (x->side[B].count > 0);
     double in = (double)ranks.n, out = (double)(n - ranks.n);
-    if (most != NULL && 2 * in <= (double)n && 2 * fabs(outside_ns / out) < fabs(inside_ns / in)) {
+    if (most != NULL && !(new_or_gone && outside_ns != 0) && 2 * in <= (double)n &&
+        2 * fabs(outside_ns / out) < fabs(inside_ns / in)) {
         tl_diff_put_ranks(x->ranks, sizeof x->ranks, ranks.v, ranks.n);
         x->ranks_times = a_ns > 0 ? 1 + inside_ns / a_ns : INFINITY;
         x->ranks_p = most->p_value;
+        x->ranks_ns = llround(inside_ns / (double)n);
         x->ranks_change = most->change;
     }
     free(ranks.v);

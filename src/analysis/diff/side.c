@@ -185,11 +185,12 @@ static void find_middle(side *s)
         order[i] = s->step_ns[i];
     }
     /* The distance from the median to the lower quartile, 0.67 sigma, measures the noise of steps even if half of them
-     * are long. */
+     * are long, if the lower half has enough of them. */
     double median = n > 0 ? (double)tl_median(order, n) : 0,
            below = n > 0 ? median - (double)order[tl_lower_quarter(n)] : 0;
     for (size_t i = 0; i < n; i++) {
         s->is_long[i] =
+            n >= 2 * TL_MEDIAN_LEAST &&
             (double)s->step_ns[i] > median + fmax(TL_SURE_SIGMAS * (below + below / 2), TL_DIFF_LEAST * median);
         typical += !s->is_long[i]; /* long steps are the last of the sorted ones */
         if (s->marked)

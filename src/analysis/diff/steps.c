@@ -249,8 +249,7 @@ static void put_parts(tl_diff *diff, tl_table *table)
 
 /* ------------------------------------------------------------------------------------------------- ranks and roles */
 
-/* Adds the mean over a rank's middle steps to *to, and 1 to *n. */
-static void add_rank(const side *s, size_t rank, cell *to, int64_t *n)
+void tl_diff_add_middle(const side *s, size_t rank, cell *to, int64_t *n)
 {
     for (int k = 0; k < TL_DIFF_REST; k++) {
         int64_t sum = 0, steps = 0;
@@ -303,7 +302,7 @@ static void put_breakdown(tl_diff *diff, tl_table *table)
             if (at == roles.n)
                 tl_vec_push(&roles, (role){ .key = key });
             tl_vec_push(&roles.v[at].ranks[i], rank);
-            add_rank(&diff->side[i], r, &roles.v[at].sum[i], &roles.v[at].n[i]);
+            tl_diff_add_middle(&diff->side[i], r, &roles.v[at].sum[i], &roles.v[at].n[i]);
         }
     TL_EACH (role, x, roles) {
         tl_diff_breakdown *row = tl_table_add(table);

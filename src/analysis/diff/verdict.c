@@ -10,8 +10,10 @@
 #include "internal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/culprit_table.h"
 #include "tlmpi/model/facts.h"
 #include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/participant.h"
 #include "tlmpi/model/work_tables.h"
 #include <math.h>
 #include <stdio.h>
@@ -42,18 +44,22 @@ static uint8_t part_of_kernel(const tl_diff *diff, const tl_diff_work *row)
                                                         : TL_DIFF_COPY;
 }
 
-/* Returns the rank with the largest change in direct delay cost per step; -1: none.  *half: that rank accounts for half
- * of the change or more. */
-static int32_t awaited(const tl_diff *diff, double way, bool *half)
+/* Returns the rank that most waiting is for that changed, by the direct delay cost of table blame: half or more of all
+ * changes, up and down, and more than a little of waiting_ns, the change of all waiting; -1: none. */
+static int32_t awaited(const tl_diff *diff, double way, double waiting_ns)
 {
     works charged = { .map = { 0 } };
-    double change_ns, all_ns;
+    const double *rate = diff->of[CALLS].rate;
+    double change_ns, sum_ns, all_ns = 0;
     for (int i = A; i <= B; i++)
         TL_ROWS (const tl_blame, row, table_of(&diff->side[i], &tl_blame_schema))
             tl_diff_works_at(&charged, 0, (uint32_t)row->to_rank)->side[i].ns += row->direct_ns;
-    const work *best = tl_diff_most_changed(&charged, way, diff->of[CALLS].rate, &change_ns, &all_ns);
-    int32_t rank = best != NULL ? (int32_t)best->name : -1;
-    *half = best != NULL && 2 * change_ns / all_ns >= 1;
+    TL_EACH (const work, x, charged.v)
+        all_ns += fabs((double)x->side[B].ns / rate[B] - (double)x->side[A].ns / rate[A]);
+    const work *best = tl_diff_most_changed(&charged, way, rate, &change_ns, &sum_ns);
+    bool most =
+        best != NULL && 2 * fabs(change_ns) >= all_ns && fabs(change_ns) * (double)TL_LITTLE_PART >= fabs(waiting_ns);
+    int32_t rank = most ? (int32_t)best->name : -1;
     tl_diff_works_free(&charged);
     return rank;
 }
@@ -72,8 +78,54 @@ static uint32_t name_of_part(tl_diff *diff, const tl_diff_step *step, bool and_o
     return tl_names_intern(&diff->names, text, (size_t)len);
 }
 
-/* Names what changed most on the rank that others wait for, if it is a large enough part: a kernel or copy, a class of
- * idle time, or the transfer of a collective. */
+/* Returns the mean change of waiting over the ranks that are members, or that are none; NaN: a side has no such rank. */
+static double waiting_of(const tl_diff *diff, const int64_t *members, size_t n, bool member)
+{
+    double mean[2];
+    for (int i = A; i <= B; i++) {
+        const side *s = &diff->side[i];
+        cell sum = { { 0 } };
+        int64_t nranks = 0;
+        for (size_t r = 0; r < s->ranks.n; r++)
+            if ((place_of(members, n, s->ranks.v[r]) < n) == member)
+                tl_diff_add_middle(s, r, &sum, &nranks);
+        mean[i] = nranks > 0 ? (double)sum.ns[TL_DIFF_WAITING] / (double)nranks : NAN;
+    }
+    return mean[B] - mean[A];
+}
+
+/* Names the transfer that the change of waiting follows from: of one group, whose members come later by half or more of
+ * what the other ranks wait longer, and more than the members. */
+static void put_transfer(tl_diff *diff, tl_diff_found *reason, double way)
+{
+    double most_ns = 0;
+    TL_ROWS (const tl_diff_step, row, &diff->tables[TABLE_STEP]) {
+        const side *s = &diff->side[A];
+        size_t most = s->own.n > 0 ? (size_t)s->own.v[s->own.n - 1] + 1 : 0, n = 0, compared = 0;
+        if (row->part != TL_DIFF_TRANSFER || !row->sure || way * (double)row->change_ns <= 0)
+            continue;
+        int32_t *ranks = tl_calloc(most + 1, sizeof *ranks);
+        int64_t *members = tl_calloc(most + 1, sizeof *members);
+        for (n = tl_ranks_of_text(row->group, sizeof row->group, ranks, most); compared < n; compared++)
+            members[compared] = ranks[compared];
+        compared = 0;
+        for (size_t r = 0; r < s->ranks.n; r++)
+            compared += place_of(members, n, s->ranks.v[r]) < n;
+        double later_ns = way * (double)row->change_ns * (double)s->ranks.n / (double)compared,
+               others_ns = way * waiting_of(diff, members, n, false), own_ns = way * waiting_of(diff, members, n, true);
+        if (others_ns > own_ns && 2 * later_ns >= others_ns && later_ns > most_ns) {
+            most_ns = later_ns;
+            reason->why = name_of_part(diff, row, false);
+            reason->why_ns = llround(way * later_ns);
+            reason->why_part = TL_DIFF_TRANSFER;
+        }
+        free(ranks);
+        free(members);
+    }
+}
+
+/* Names what changed most on the rank that others wait for, if it is a large enough part: a kernel or copy, or a class
+ * of idle time. */
 static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
 {
     works own = { .map = { 0 } };
@@ -95,14 +147,6 @@ static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
         TL_ROWS (const tl_idle_summary, idle, table_of(s, &tl_idle_summary_schema))
             if (idle->rank == row->rank && idle->device == -1 && idle->step == -1 && idle->place > 0)
                 tl_diff_works_at(&own, TL_DIFF_IDLE, tl_diff_class_of(diff, idle))->side[i].ns += idle->total_ns;
-        TL_ROWS (const tl_exposed, e, table_of(s, &tl_exposed_schema)) {
-            const tl_group_row *group = tl_group_of(table_of(s, &tl_group_row_schema), e->group);
-            if (e->rank != row->rank || e->step != -1 || group == NULL)
-                continue;
-            tl_diff_step of = { .parallelism = e->parallelism, .kind = e->kind };
-            memcpy(of.group, group->ranks, sizeof of.group);
-            tl_diff_works_at(&own, TL_DIFF_TRANSFER, name_of_part(diff, &of, false))->side[i].ns += e->transfer_ns;
-        }
     }
     const work *best = tl_diff_most_changed(&own, way, (double[]){ diff->side[A].recorded, diff->side[B].recorded },
                                             &change_ns, &all_ns);
@@ -145,18 +189,32 @@ static uint32_t idle_class(const tl_diff *diff, int64_t change_ns)
     return TL_NO_NAME;
 }
 
-/* Adds to the finding all other waiting that changed in the same direction.  Returns whether other collectives than
- * that of `largest` contributed. */
-static bool add_waiting(const tl_diff *diff, tl_diff_found *row, const tl_diff_step *largest)
+/* Sets *change_ns and *share to the sums over all waiting that changed in one direction.  Returns whether other
+ * collectives than that of `largest` contribute. */
+static bool all_waiting(const tl_diff *diff, const tl_diff_step *largest, int64_t *change_ns, double *share)
 {
-    bool added = false;
-    TL_ROWS (const tl_diff_step, other, &diff->tables[TABLE_STEP])
-        if (other->part == TL_DIFF_WAITING && other != largest && (other->change_ns > 0) == (largest->change_ns > 0)) {
-            row->change_ns += other->change_ns;
-            row->share += other->share;
-            added |= other->change_ns != 0;
+    bool others = false;
+    *change_ns = 0;
+    *share = 0;
+    TL_ROWS (const tl_diff_step, row, &diff->tables[TABLE_STEP])
+        if (row->part == TL_DIFF_WAITING && (row->change_ns > 0) == (largest->change_ns > 0)) {
+            *change_ns += row->change_ns;
+            *share += row->share;
+            others |= row != largest && row->change_ns != 0;
         }
-    return added;
+    return others;
+}
+
+/* Returns whether the verdict on the run that takes longer names the rank, with trust high, and that on the other does
+ * not name it. */
+static bool is_named_in_longer(const tl_diff *diff, int32_t rank, bool b_longer)
+{
+    bool names[2] = { false, false };
+    for (int i = A; i <= B; i++)
+        TL_ROWS (const tl_culprit, row, table_of(&diff->side[i], &tl_culprit_schema))
+            names[i] |= row->kind == TL_CULPRIT_RANK && row->rank == rank &&
+                        (row->confidence == TL_CONFIDENCE_HIGH || (i == B) != b_longer);
+    return rank >= 0 && names[b_longer ? B : A] && !names[b_longer ? A : B];
 }
 
 /* Returns the rank with more than half of the excess of long steps; for waiting, the rank that others wait for.  -1:
@@ -214,31 +272,33 @@ static void put_replaced(const tl_diff *diff, tl_diff_found *row, uint8_t collec
 
 static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
 {
-    bool waiting = step->part == TL_DIFF_WAITING, is_long = step->part == TL_DIFF_LONG;
-    double way = step->change_ns > 0 ? 1 : -1;
-    bool half = true;
-    tl_diff_found reason = { .change_ns = step->change_ns, .why = TL_NO_NAME };
-    int32_t rank = waiting   ? awaited(diff, way, &half)
-                   : is_long ? rank_of_long_steps(diff)
-                             : changed_rank(diff, step->part);
-    reason.rank = rank;
-    if (waiting && rank >= 0)
-        put_reason(diff, &reason, way);
-    if (!half && reason.why_part != TL_DIFF_TRANSFER) {
-        reason.why = TL_NO_NAME;
-        rank = -1;
+    bool waiting = step->part == TL_DIFF_WAITING, is_long = step->part == TL_DIFF_LONG, others = false;
+    double way = step->change_ns > 0 ? 1 : -1, share = step->share;
+    int64_t change_ns = step->change_ns;
+    tl_diff_found reason = { .change_ns = step->change_ns, .rank = -1, .why = TL_NO_NAME };
+    if (waiting) {
+        others = all_waiting(diff, step, &change_ns, &share);
+        put_transfer(diff, &reason, way);
+        reason.rank = reason.why == TL_NO_NAME ? awaited(diff, way, (double)change_ns) : -1;
+        if (reason.rank >= 0)
+            put_reason(diff, &reason, way);
+    } else {
+        reason.rank = is_long ? rank_of_long_steps(diff) : changed_rank(diff, step->part);
     }
+    const bool of_all = waiting && (reason.rank >= 0 || reason.why != TL_NO_NAME);
     TL_ROWS (const tl_diff_found, row, &diff->tables[TABLE_FOUND])
-        if (waiting && rank >= 0 && row->part == TL_DIFF_WAITING && (row->change_ns > 0) == (way > 0))
+        if (of_all && row->part == TL_DIFF_WAITING && (row->change_ns > 0) == (way > 0))
             return;
-    tl_diff_found *row = add_found(diff, step->part, step->change_ns, step->share, step->p_value, step->sure);
-    row->rank = rank;
+    tl_diff_found *row = add_found(diff, step->part, of_all ? change_ns : step->change_ns, of_all ? share : step->share,
+                                   step->p_value, step->sure);
+    row->rank = reason.rank;
     row->why = reason.why;
     row->why_ns = reason.why_ns;
     row->why_part = reason.why_part;
-    bool others = waiting && rank >= 0 && add_waiting(diff, row, step);
+    row->by_verdict = !row->sure && is_named_in_longer(diff, row->rank, step->change_ns > 0);
+    others = others && of_all;
     if (is_long)
-        row->name = name_of_longest(diff, rank);
+        row->name = name_of_longest(diff, reason.rank);
     if (waiting || step->part == TL_DIFF_TRANSFER || step->part == TL_DIFF_UNKNOWN)
         row->name = name_of_part(diff, step, others);
     if (step->part == TL_DIFF_TRANSFER)
@@ -307,7 +367,9 @@ static void find_kernel(tl_diff *diff, const tl_diff_work *w, double common)
         if (told->part == TL_DIFF_TRANSFER && told->why == w->name)
             return;
     const bool timed = is_timed(part);
-    tl_diff_found *row = add_found(diff, part, timed ? w->change_ns : 0, timed ? w->share : 0, w->p_value, w->sure);
+    const int64_t change_ns = !timed ? 0 : w->ranks[0] != '\0' ? w->ranks_ns : w->change_ns;
+    const double share = (double)change_ns / (double)diff->side[A].median_ns;
+    tl_diff_found *row = add_found(diff, part, change_ns, share, w->p_value, w->sure);
     row->change = w->sure ? w->change : TL_DIFF_TIME;
     row->a_count = w->a_count;
     row->b_count = w->b_count;

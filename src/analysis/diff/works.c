@@ -285,6 +285,7 @@ void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
             continue;
         memcpy(row->ranks, x->ranks, sizeof row->ranks);
         row->ranks_times = x->ranks_times;
+        row->ranks_ns = x->ranks_ns;
         if (row->change == TL_DIFF_SAME || row->change == TL_DIFF_TIME) {
             row->change = (uint8_t)x->ranks_change;
             row->p_value = x->ranks_p;

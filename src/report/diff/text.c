@@ -11,12 +11,44 @@
 /* Findings and operators that are said; the tables hold all. */
 enum { FOUND_SAID = 8, NEW_OPERATORS = 3 };
 
+/* Returns for how many bytes a name begins like another name that is said. */
+static size_t alike(const tl_diff_words *d, uint32_t id)
+{
+    tl_text t = d->name(d->name_arg, id);
+    size_t most = 0;
+    TL_ROWS (const tl_diff_found, row, d->found) {
+        const uint32_t others[] = { row->name, row->b_name, row->why };
+        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+            if (others[i] == TL_NO_NAME || others[i] == id)
+                continue;
+            tl_text other = d->name(d->name_arg, others[i]);
+            size_t n = 0;
+            while (n < t.n && n < other.n && t.p[n] == other.p[n])
+                n++;
+            most = n > most ? n : most;
+        }
+    }
+    return most;
+}
+
+/* Returns the name; of a long one the beginning, or where another that is said begins alike, the beginning and the place
+ * from which they differ. */
 static tl_phrase name_of(const tl_diff_words *d, uint32_t id)
 {
+    enum { SHOWN = 72, CUT = SHOWN - 3, BEFORE = 32 };
     tl_text t = id != TL_NO_NAME ? d->name(d->name_arg, id) : TL_TEXT("");
-    enum { SHOWN = 72 };
-    return t.n > SHOWN ? tl_phrase_of("%.*s...", (int)tl_text_utf8((tl_text){ t.p, SHOWN - 3 }), t.p)
-                       : tl_phrase_of("%.*s", (int)t.n, t.p != NULL ? t.p : "");
+    if (t.n <= SHOWN)
+        return tl_phrase_of("%.*s", (int)t.n, t.p != NULL ? t.p : "");
+    size_t from = alike(d, id);
+    if (from < CUT)
+        return tl_phrase_of("%.*s...", (int)tl_text_utf8((tl_text){ t.p, CUT }), t.p);
+    const char *rest = t.p + (from < t.n - (CUT - BEFORE) ? from : t.n - (CUT - BEFORE));
+    while (((unsigned char)*rest & 0xC0) == 0x80) /* no byte within a character */
+        rest--;
+    size_t left = t.n - (size_t)(rest - t.p);
+    return tl_phrase_of("%.*s...%.*s%s", (int)tl_text_utf8((tl_text){ t.p, BEFORE }), t.p,
+                        (int)tl_text_utf8((tl_text){ rest, left < CUT - BEFORE ? left : CUT - BEFORE - 3 }), rest,
+                        left < CUT - BEFORE ? "" : "...");
 }
 
 /* Returns "12.3 % more time", "2.5 times as long". */
@@ -165,11 +197,11 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
         if (row->part == TL_DIFF_LONG)
             tl_say(&w, "%zu of %zu in A, %zu of %zu in B; most of it", d->basis.nlong[0], d->basis.steps[0],
                    d->basis.nlong[1], d->basis.steps[1]);
+        bool follows = row->part == TL_DIFF_WAITING && row->why_part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME;
         if (row->name != TL_NO_NAME)
             tl_say(&w, "%s%s%s", row->part == TL_DIFF_IDLE ? "while: " : "", name_of(d, row->name).text,
-                   row->rank >= 0 && row->part != TL_DIFF_LONG ? "," : "");
-        bool follows = row->part == TL_DIFF_WAITING && row->why_part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME;
-        if (row->rank >= 0 && row->part != TL_DIFF_LONG && !follows)
+                   (row->rank >= 0 && row->part != TL_DIFF_LONG) || follows ? "," : "");
+        if (row->rank >= 0 && row->part != TL_DIFF_LONG)
             tl_say(&w, "most of it %s rank~%d%s", row->part == TL_DIFF_WAITING ? "for" : "on", (int)row->rank,
                    row->why != TL_NO_NAME ? "," : "");
         if (row->part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME)
@@ -181,12 +213,13 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
                                                    : "whose",
                    name_of(d, row->why).text, row->why_ns > 0 ? "grew" : "shrank", tl_duration(llabs(row->why_ns)).text,
                    per_step(d));
-        if (follows)
-            tl_say(&w, "on rank~%d", (int)row->rank);
         if (!isnan(row->times) && row->rank < 0)
             tl_say(&w, "(nearly all kernels take %.3g times as long)", row->times);
     }
-    if (!row->sure)
+    if (row->by_verdict)
+        tl_say(&w, "(not significant by itself, but the verdict on %s names rank~%d, with trust high)",
+               row->change_ns > 0 ? "B" : "A", (int)row->rank);
+    else if (!row->sure)
         tl_say(&w, !isnan(row->p_value)        ? "(not significant by itself)"
                    : row->part == TL_DIFF_LONG ? "(too few to tell from chance)"
                                                : "(not tested)");

@@ -4,6 +4,7 @@
 
 #include "tlmpi/analysis/diff.h"
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/culprit_table.h"
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/model/work_tables.h"

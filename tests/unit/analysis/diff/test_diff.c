@@ -94,30 +94,70 @@ static void waiting_in_several_collectives_is_not_said_of_one(void)
     end(diff, a, b);
 }
 
-/* A transfer that takes longer makes its ranks late for the next collective: it stands first, though the waiting is more. */
+/* The transfer between ranks 0 and 1 takes 80 us longer, so that ranks 2 and 3 wait for them in the all-reduce of all four: the
+ * transfer stands first, and the waiting follows from it, though a little more is charged to rank 3, too.
+ *
+ *     A    0, 1   [compute][transfer 0-1]
+ *          2, 3   [compute][all_reduce 0-3]
+ *     B    0, 1   [compute][transfer 0-1 ######]
+ *          2, 3   [compute][wait  ######][all_reduce 0-3]
+ */
 static void a_transfer_that_others_wait_for_stands_before_the_waiting(void)
 {
-    drawn slower = plain;
-    slower.transfer += 40;
-    slower.waiting += 90;
-    run *a = steps_of(6, plain, 3), *b = steps_of(6, slower, 9);
-    for (int32_t rank = 0; rank < 2; rank++) {
-        tl_exposed whole = { .rank = rank, .step = -1, .parallelism = TL_PARALLEL_WORLD, .kind = TL_ALL_REDUCE,
-                             .transfer_ns = 600 * US };
-        tl_blame charge = { .to_rank = rank, .from_rank = 1 - rank, .waiters = 1, .direct_ns = 270 * US };
-        put(a, &tl_exposed_schema, &whole);
-        whole.transfer_ns += 240 * US;
-        put(b, &tl_exposed_schema, &whole);
-        put(b, &tl_blame_schema, &charge);
+    run *r[2] = { ranks_of(4, 6, plain, 3), ranks_of(4, 6, plain, 9) };
+    tl_group_row all = { .group = 1, .ranks = "0-3", .size = 4, .parallelism = TL_PARALLEL_WORLD };
+    tl_blame charge = { .to_rank = 3, .from_rank = 0, .waiters = 1, .direct_ns = 6 * 20 * US };
+    for (int i = 0; i < 2; i++) {
+        put(r[i], &tl_group_row_schema, &all);
+        TL_ROWS (tl_step, row, tl_tables_get(&r[i]->tables, &tl_step_schema))
+            row->end_ns += i * 80 * US;
+        TL_ROWS (tl_breakdown, row, tl_tables_get(&r[i]->tables, &tl_breakdown_schema)) {
+            row->wall_ns += i * 80 * US;
+            row->comm_waiting_ns += row->rank < 2 ? 0 : i * 80 * US;
+        }
+        TL_ROWS (tl_exposed, row, tl_tables_get(&r[i]->tables, &tl_exposed_schema)) {
+            row->group = row->rank < 2 ? 0 : 1;
+            row->transfer_ns += row->rank < 2 ? i * 80 * US : 0;
+            row->waiting_ns += row->rank < 2 ? 0 : i * 80 * US;
+        }
     }
-    tl_diff *diff = compare(a, b);
+    put(r[1], &tl_blame_schema, &charge);
+    tl_diff *diff = compare(r[0], r[1]);
     CU_ASSERT_EQUAL_FATAL(nfound(diff), 3);
     CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_TRANSFER);
     CU_ASSERT_EQUAL(found(diff, 2)->part, TL_DIFF_WAITING);
+    CU_ASSERT_EQUAL(found(diff, 2)->rank, -1);
     CU_ASSERT_EQUAL(found(diff, 2)->why_part, TL_DIFF_TRANSFER);
-    CU_ASSERT_EQUAL(found(diff, 2)->why, found(diff, 1)->name);
-    CU_ASSERT_EQUAL(found(diff, 2)->why_ns, 40 * US);
-    end(diff, a, b);
+    CU_ASSERT_TRUE(is_named(diff, found(diff, 2)->why, "all_reduce of ranks 0-1"));
+    CU_ASSERT_EQUAL(found(diff, 2)->why_ns, 80 * US);
+    end(diff, r[0], r[1]);
+}
+
+/* Five of eight steps wait for rank 1: too few for a test of the waiting, of which the verdict on B is sure. */
+static void what_the_verdict_of_the_longer_run_is_sure_of_is_said(void)
+{
+    for (int sure_of_a = 0; sure_of_a < 2; sure_of_a++) {
+        run *r[2] = { ranks_of(2, 0, plain, 1), ranks_of(2, 0, plain, 1) };
+        uint64_t seed = 7;
+        for (int i = 0; i < 2; i++)
+            for (int32_t s = 0; s < 16; s++) {
+                drawn d = plain;
+                d.compute += (int64_t)unit_below(&seed, 5);
+                d.waiting += i == 1 && s % 8 < 5 ? 900 : 0;
+                put_step(r[i], s % 2, s / 2, s / 2 * 20000, d);
+            }
+        tl_culprit named = { .kind = TL_CULPRIT_RANK, .rank = 1, .confidence = TL_CONFIDENCE_HIGH };
+        tl_blame charge = { .to_rank = 1, .from_rank = 0, .waiters = 1, .direct_ns = 5 * 900 * US };
+        put(r[1], &tl_blame_schema, &charge);
+        put(r[1], &tl_culprit_schema, &named);
+        if (sure_of_a)
+            put(r[0], &tl_culprit_schema, &named);
+        tl_diff *diff = compare(r[0], r[1]);
+        CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_WAITING);
+        CU_ASSERT_EQUAL(found(diff, 1)->sure, 0);
+        CU_ASSERT_EQUAL(found(diff, 1)->by_verdict, !sure_of_a);
+        end(diff, r[0], r[1]);
+    }
 }
 
 /* What grew of the rank that is waited for is told by work of one name, though the kernel has another in B, and of a rank
@@ -450,6 +490,7 @@ static const unit_test tests[] = {
     TEST(a_run_with_itself_is_zero_everywhere),
     TEST(waiting_that_grew_is_named_first),
     TEST(a_transfer_that_others_wait_for_stands_before_the_waiting),
+    TEST(what_the_verdict_of_the_longer_run_is_sure_of_is_said),
     TEST(waiting_in_several_collectives_is_not_said_of_one),
     TEST(what_one_side_does_not_know_is_no_change_of_waiting),
     TEST(an_unmatched_group_is_the_group_that_the_other_side_matched),

@@ -214,6 +214,19 @@ static void of_a_slower_and_a_faster_rank_the_slower_is_named(void)
     tl_diff *diff = compare(a, b);
     CU_ASSERT_STRING_EQUAL(kernel_of(diff, "gemm")->ranks, "5");
     CU_ASSERT_DOUBLE_EQUAL(kernel_of(diff, "gemm")->ranks_times, 2, 0.03);
+    CU_ASSERT_TRUE(found(diff, 1)->change_ns > 24 * US && found(diff, 1)->change_ns < 26 * US); /* 10 of 20 us, of 8 ranks */
+    end(diff, a, b);
+}
+
+/* A kernel that is new on all ranks, and takes longest on one, is not new there alone. */
+static void a_kernel_that_is_new_everywhere_names_no_rank(void)
+{
+    run *a = ranks_of(8, 6, plain, 3), *b = ranks_of(8, 6, plain, 9);
+    for (int32_t rank = 0; rank < 8; rank++)
+        put_kernel(b, rank, TL_COMPUTE, "gemm", 60, rank == 5 ? 90 : 20);
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_EQUAL(kernel_of(diff, "gemm")->change, TL_DIFF_ADDED);
+    CU_ASSERT_STRING_EQUAL(kernel_of(diff, "gemm")->ranks, "");
     end(diff, a, b);
 }
 
@@ -304,6 +317,7 @@ static const unit_test tests[] = {
     TEST(a_kernel_that_is_slower_on_some_ranks_is_named_with_them),
     TEST(of_a_slower_and_a_faster_rank_the_slower_is_named),
     TEST(a_kernel_that_is_slower_everywhere_names_no_rank),
+    TEST(a_kernel_that_is_new_everywhere_names_no_rank),
     TEST(a_kernel_of_one_step_is_not_tested),
 };
 

@@ -12,7 +12,9 @@ typedef struct told {
 
 static tl_text name_of(void *arg, uint32_t id)
 {
-    static const char *const names[] = { "all_reduce of ranks 0-7", "flash_bwd", "aten::copy_", "comm", "\x1b[31mred\n" };
+    static const char *const names[] = { "all_reduce of ranks 0-7", "flash_bwd", "aten::copy_", "comm", "\x1b[31mred\n",
+        "void at::native::vectorized_elementwise_kernel<4, at::native::GeluBackwardCUDAFunctor<float>, std::array<char*, 2>>",
+        "void at::native::vectorized_elementwise_kernel<4, at::native::GeluBackwardCUDAFunctor<c10::Half>, std::array<char*, 2>>" };
     (void)arg;
     return (tl_text){ names[id], strlen(names[id]) };
 }
@@ -292,7 +294,36 @@ static void waiting_that_is_not_known_is_judged_by_its_bounds(void)
 #undef BOUNDS
 }
 
+/* Two kernels of one long beginning, one of which is gone on a rank, and waiting of too few steps that the verdict is sure of. */
+static void names_of_one_beginning_are_told_apart(void)
+{
+    told *t = tell(0.082, 0.0005);
+    tl_diff_found gone = { .place = 1, .part = TL_DIFF_COMPUTE, .change = TL_DIFF_COUNT, .change_ns = -2000000, .share = -0.02,
+                           .p_value = NAN, .sure = 1, .rank = 3, .ranks = "3", .a_count = 4, .b_count = 3, .times = 0,
+                           .name = 5, .b_name = TL_NO_NAME, .operator = TL_NO_NAME, .why = TL_NO_NAME };
+    tl_diff_found more = { .place = 2, .part = TL_DIFF_COMPUTE, .change = TL_DIFF_COUNT, .change_ns = 2000000, .share = 0.02,
+                           .p_value = NAN, .sure = 1, .rank = -1, .a_count = 1, .b_count = 2, .times = 1,
+                           .name = 6, .b_name = TL_NO_NAME, .operator = TL_NO_NAME, .why = TL_NO_NAME };
+    tl_diff_found waiting = { .place = 3, .part = TL_DIFF_WAITING, .change_ns = 5000000, .share = 0.05, .p_value = 0.03,
+                              .by_verdict = 1, .rank = 3, .a_count = NAN, .b_count = NAN, .times = NAN, .name = 0,
+                              .b_name = TL_NO_NAME, .operator = TL_NO_NAME, .why = TL_NO_NAME };
+    tl_table_append(&t->found, &gone, 1);
+    tl_table_append(&t->found, &more, 1);
+    tl_table_append(&t->found, &waiting, 1);
+    expect(t, "B takes 8.2 % more time per step: 100 ms in A, 108 ms in B (medians of 6 and\n"
+              "  6 steps; p < 0.001, rank test).\n"
+              "  -2.0 %, 2.00 ms in `void at::native::vectorized_elem...Functor<float>,\n"
+              "    std::array<char*, ...` on rank 3 (4 per step in A, 3 in B) (gone there)\n"
+              "  +2.0 %, 2.00 ms in `void at::native::vectorized_elem...tor<c10::Half>,\n"
+              "    std::array<char*, ...` (1 per step in A, 2 in B)\n"
+              "  +5.0 %, 5.00 ms in waiting in all_reduce of ranks 0-7, most of it for rank 3\n"
+              "    (not significant by itself, but the verdict on B names rank 3, with trust\n"
+              "    high)\n");
+    end(t);
+}
+
 static const unit_test tests[] = {
+    TEST(names_of_one_beginning_are_told_apart),
     TEST(a_step_that_differs_is_told_with_its_reasons),
     TEST(what_may_be_chance_is_called_so),
     TEST(ranks_that_a_kernel_changes_on_are_told),
