@@ -31,7 +31,7 @@ static shares shares_of(const tl_events *e, const tl_out_search *search)
     for (uint32_t i = 0; i < e->n; i++) {
         if (!is_work(e, search, i))
             continue;
-        const tl_track *track = &e->tracks.v[e->track[i]];
+        const tl_track *track = &e->tracks.v[tl_event_track(e, i)];
         const int32_t device = search->apart ? tl_event_device(e, i) : -1;
         const uint64_t process = tl_hash_mix((uint64_t)device, (uint64_t)track->pid);
         const uint64_t key = tl_hash_mix(process, track->pid_text);

@@ -281,7 +281,7 @@ static void put_end(tl_out_writer *writer, const overlaid *o, const tl_hta_edge 
     const tl_events *events = &o->trace.events;
     const uint32_t node = ph == 's' ? edge->from : edge->to;
     const uint32_t i = o->event[tl_hta_row_of_node(o->graph, node)->index];
-    const tl_track *track = &events->tracks.v[events->track[i]];
+    const tl_track *track = &events->tracks.v[tl_event_track(events, i)];
     double ts = o->words.ts[i], dur = o->words.dur[i];
     char kind[64];
     int nkind = snprintf(kind, sizeof kind, "critical_path_%s", tl_hta_edge_labels[edge->kind]);
@@ -297,7 +297,7 @@ static void put_end(tl_out_writer *writer, const overlaid *o, const tl_hta_edge 
                          .nargs = sizeof args / sizeof *args };
 
     if (o->graph->nodes.v[node].end)
-        ts = ts + dur - (events->lanes.v[events->lane[i]].device >= 0 ? fmin(1, dur) : 0);
+        ts = ts + dur - (tl_event_lane(events, i)->device >= 0 ? fmin(1, dur) : 0);
     out.ts = tl_out_int(microseconds(ts));
     if (track->pid_text != TL_NO_NAME)
         out.track.pid_text = tl_names_text(&events->names, track->pid_text);

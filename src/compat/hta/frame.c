@@ -17,7 +17,7 @@ void tl_hta_frame_free(tl_hta_frame *frame)
 /* Whether HTA keeps the event: it has finite times, a duration and a category other than "Trace", and any ph. */
 static bool is_kept(const tl_events *events, const tl_verbatim *words, size_t i)
 {
-    const tl_category *category = &events->categories.v[events->category[i]];
+    const tl_category *category = tl_event_category(events, i);
 
     return (events->flags[i] & TL_EVENT_HAS_DUR) && isfinite(words->ts[i]) && isfinite(words->dur[i]) &&
            category->text != TL_NO_NAME && !tl_text_is(tl_names_text(&events->names, category->text), "Trace");
@@ -43,9 +43,9 @@ static tl_hta_row row_of(const tl_events *events, const tl_verbatim *words, size
         .ts = round ? ceil(ts) : ts,
         .dur = round ? floor(end) - ceil(ts) : words->dur[i],
         .stream = words->stream[i],
-        .correlation = (events->flags[i] & TL_EVENT_HAS_CORR) && !flow ? events->corr[i] : -1,
+        .correlation = (events->flags[i] & TL_EVENT_HAS_CORR) && !flow ? tl_event_corr(events, i) : -1,
         .index = events->uid[i],
-        .track = events->track[i],
+        .track = tl_event_track(events, i),
     };
     row.end = row.ts + row.dur;
     row.link = row.correlation < 0 ? row.correlation : 0;
@@ -161,7 +161,7 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
             continue;
         tl_hta_row row = row_of(events, words, i, round);
         row.name = symbol_of_text(translate, events->name[i], events, symbols);
-        row.cat = symbol_of_text(translate, events->categories.v[events->category[i]].text, events, symbols);
+        row.cat = symbol_of_text(translate, tl_event_category(events, i)->text, events, symbols);
         add_args(frame, events, words, (uint32_t)i, &places_of_args);
         tl_vec_push(&frame->rows, row);
     }

@@ -44,7 +44,7 @@ static tl_coll_row row_of(const tl_lens *lens, uint32_t i)
                                        .out_split = TL_NO_NAME };
     const tl_events *e = lens->e;
     const tl_coll_args *args = tl_events_coll(e, i) != NULL ? tl_events_coll(e, i) : &none;
-    const tl_lane *lane = &e->lanes.v[e->lane[i]];
+    const tl_lane *lane = tl_event_lane(e, i);
     return (tl_coll_row){ .ts = tl_lens_ts(lens, i),
                           .dur = tl_lens_dur(lens, i),
                           .group_size = args->group_size >= 0 ? args->group_size : TL_COLL_NO_NUMBER,

@@ -173,7 +173,7 @@ static void collect_kernels(summing *s)
             .strides = more != NULL ? more->input_strides : TL_NO_NAME,
             .inputs = more != NULL ? more->concrete_inputs : TL_NO_NAME,
             .name = e->name[i],
-            .stream = e->lanes.v[e->lane[i]].stream,
+            .stream = tl_event_lane(e, i)->stream,
             .us = tl_lens_dur(s->lens, i),
         };
         tl_vec_push(&s->kernels, k);

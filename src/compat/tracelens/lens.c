@@ -142,7 +142,7 @@ static void collect_targets(linking *k)
         if (k->lens->set[i] == TL_LENS_FLOW || (more[i].has & placed) != placed)
             continue;
         uint32_t flow = event_of_key(&k->ends, key_of(k, i));
-        if (flow != TL_NONE && e->track[flow] == e->track[i] && (more[flow].has & placed) == placed)
+        if (flow != TL_NONE && tl_event_track(e, flow) == tl_event_track(e, i) && (more[flow].has & placed) == placed)
             k->target[flow] = i;
     }
 }
@@ -203,7 +203,7 @@ tl_lens tl_lens_open(const tl_trace *trace, const tl_verbatim *words)
     lens.says = tl_calloc(e->names.n, sizeof *lens.says);
     for (size_t i = 0; i < e->n; i++) {
         uint32_t name = e->name[i];
-        lens.set[i] = set_of[e->category[i]];
+        lens.set[i] = set_of[e->classes.v[e->class[i]].category];
         if (name != TL_NO_NAME && lens.says[name] == 0)
             lens.says[name] = bits_of_name(tl_names_text(&e->names, name));
     }
@@ -275,7 +275,7 @@ uint32_t *tl_lens_parent_ops(const tl_lens *lens)
     for (size_t i = 0; i < lens->e->tracks.n; i++)
         tops[i] = TL_NONE;
     for (size_t i = 0; i < n; i++) {
-        uint32_t event = index[i], *top = &tops[lens->e->track[event]];
+        uint32_t event = index[i], *top = &tops[tl_event_track(lens->e, event)];
         while (*top != TL_NONE && tl_lens_ts(lens, event) >= tl_lens_end(lens, *top))
             *top = below[*top];
         if (*top != TL_NONE && tl_lens_end(lens, event) > tl_lens_end(lens, *top)) {

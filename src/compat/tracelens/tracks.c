@@ -30,8 +30,8 @@ static void find_labelled_process(const tl_lens *lens, tl_out_process *out)
         if (labels == TL_NO_NAME || !tl_text_is(tl_lens_name(lens, i, ""), "process_labels") ||
             !tl_text_has(tl_names_text(&e->names, labels), "GPU"))
             continue;
-        out->pid = e->tracks.v[e->track[i]].pid;
-        out->pid_text = e->tracks.v[e->track[i]].pid_text;
+        out->pid = e->tracks.v[tl_event_track(e, i)].pid;
+        out->pid_text = e->tracks.v[tl_event_track(e, i)].pid_text;
         return;
     }
 }

@@ -47,7 +47,7 @@ static void keep(void *arg, tl_events *events, const tl_fields *fields, uint32_t
     if (cat != NULL && tl_exec_links(cat->text))
         tl_vec_push(&records->v, (tl_record){ tl_value_int(tl_fields_get(fields, KEY_EXTERNAL_ID), -1),
                                               tl_value_int(tl_fields_get(fields, KEY_FUNCTION_ID), -1),
-                                              events->tracks.v[events->track[i]].pid, i, events->uid[i] });
+                                              events->tracks.v[tl_event_track(events, i)].pid, i, events->uid[i] });
 }
 
 tl_entry_hook tl_executions_hook(tl_records *records)

@@ -37,10 +37,10 @@ static void add_correlations(const tl_events *e, scan *s)
     s->first_corr = INT64_MAX;
     for (size_t i = 0; i < e->n; i++) {
         if ((e->flags[i] & (TL_EVENT_HAS_CORR | TL_EVENT_PH_X)) != (TL_EVENT_HAS_CORR | TL_EVENT_PH_X) ||
-            e->corr[i] <= 0)
+            tl_event_corr(e, i) <= 0)
             continue;
-        s->first_corr = tl_ns_min(s->first_corr, e->corr[i]);
-        s->last_corr = tl_ns_max(s->last_corr, e->corr[i]);
+        s->first_corr = tl_ns_min(s->first_corr, tl_event_corr(e, i));
+        s->last_corr = tl_ns_max(s->last_corr, tl_event_corr(e, i));
     }
 }
 

@@ -69,10 +69,10 @@ static void *get_array(byte_stream *w, size_t n, size_t size)
 /* NOLINTEND(bugprone-macro-parentheses) */
 static const struct {
     size_t at, length_at, size;
-} arrays[] = { LIST(tracks),  LIST(lanes),    LIST(categories), LIST(copies), LIST(colls),
-               LIST(waits),   LIST(grids),    LIST(counters),   LIST(memory), LIST(shapes),
-               COLUMN(ts_ns), COLUMN(dur_ns), COLUMN(corr),     COLUMN(name), COLUMN(track),
-               COLUMN(lane),  COLUMN(uid),    COLUMN(category), COLUMN(flags) };
+} arrays[] = { LIST(tracks),  LIST(lanes),      LIST(categories), LIST(copies),      LIST(colls),
+               LIST(waits),   LIST(grids),      LIST(counters),   LIST(memory),      LIST(shapes),
+               COLUMN(ts_ns), COLUMN(dur_ns.v), COLUMN(corr.v),   COLUMN(name),      COLUMN(class),
+               COLUMN(uid),   COLUMN(flags),    LIST(classes),    LIST(dur_ns.wide), LIST(corr.wide) };
 enum { NARRAYS = sizeof arrays / sizeof arrays[0] };
 
 typedef struct slice_head {

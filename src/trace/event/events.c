@@ -1,5 +1,6 @@
 /* events.c - the columns, and the interpretation of an entry's values. */
 #include "tlmpi/trace/event/take.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/trace/event/values.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +154,60 @@ static uint32_t lane_index(tl_events *e, const tl_fields *f)
     return *recent;
 }
 
+static bool same_class(const tl_event_class *o, const tl_event_class *p)
+{
+    return o->track == p->track && o->lane == p->lane && o->category == p->category;
+}
+
+uint32_t tl_events_class(tl_events *e, tl_event_class o)
+{
+    uint32_t *recent = &e->recent_class[(o.track ^ o.lane << 2 ^ (uint32_t)o.category << 3) % TL_RECENT_CLASSES];
+    if (*recent < e->classes.n && same_class(&e->classes.v[*recent], &o))
+        return *recent;
+    uint64_t key = tl_hash_mix((uint64_t)o.track << 32 | o.lane, o.category);
+    while ((*recent = tl_map_get(&e->class_map, key)) != TL_MAP_NONE && !same_class(&e->classes.v[*recent], &o))
+        key++;
+    if (*recent == TL_MAP_NONE) {
+        tl_map_put(&e->class_map, key, *recent = (uint32_t)e->classes.n);
+        o.cat = (uint8_t)e->categories.v[o.category].cat;
+        tl_vec_push(&e->classes, o);
+    }
+    return *recent;
+}
+
 /* --------------------------------------------------------------------------------------------------------- columns */
+
+/* Returns the index in `wide` of the first entry that is not before event i. */
+static size_t wide_at(const tl_narrow *column, size_t i)
+{
+    size_t at = column->wide.n;
+    if (at == 0 || column->wide.v[at - 1].event < i)
+        return at;
+    at = 0;
+    TL_BISECT(at, column->wide.n, mid, column->wide.v[mid].event < i);
+    return at;
+}
+
+int64_t tl_narrow_get_wide(const tl_narrow *column, size_t i)
+{
+    return column->wide.v[wide_at(column, i)].number;
+}
+
+int tl_narrow_compare_wide(const tl_narrow *column, size_t a, size_t b)
+{
+    return TL_COMPARE(tl_narrow_get(column, a), tl_narrow_get(column, b));
+}
+
+void tl_narrow_set_wide(tl_narrow *column, size_t i, int64_t x)
+{
+    const size_t at = wide_at(column, i);
+    if (at == column->wide.n || column->wide.v[at].event != i) {
+        tl_vec_room(&column->wide);
+        memmove(column->wide.v + at + 1, column->wide.v + at, (column->wide.n++ - at) * sizeof *column->wide.v);
+    }
+    column->wide.v[at].event = (uint32_t)i;
+    column->wide.v[at].number = x;
+}
 
 /* The columns grow together; cap: their common capacity. */
 void tl_events_reserve(tl_events *e, size_t n)
@@ -164,22 +218,21 @@ void tl_events_reserve(tl_events *e, size_t n)
     cap = cap < n ? n : cap;
     tl_mem_indexable(cap);
     e->ts_ns = tl_realloc(e->ts_ns, cap * sizeof *e->ts_ns);
-    e->dur_ns = tl_realloc(e->dur_ns, cap * sizeof *e->dur_ns);
-    e->corr = tl_realloc(e->corr, cap * sizeof *e->corr);
+    e->dur_ns.v = tl_realloc(e->dur_ns.v, cap * sizeof *e->dur_ns.v);
+    e->corr.v = tl_realloc(e->corr.v, cap * sizeof *e->corr.v);
     e->name = tl_realloc(e->name, cap * sizeof *e->name);
-    e->track = tl_realloc(e->track, cap * sizeof *e->track);
-    e->lane = tl_realloc(e->lane, cap * sizeof *e->lane);
+    e->class = tl_realloc(e->class, cap * sizeof *e->class);
     e->uid = tl_realloc(e->uid, cap * sizeof *e->uid);
-    e->category = tl_realloc(e->category, cap * sizeof *e->category);
     e->flags = tl_realloc(e->flags, cap * sizeof *e->flags);
     e->cap = cap;
 }
 
 size_t tl_events_bytes(const tl_events *e)
 {
-    const size_t row = sizeof *e->ts_ns + sizeof *e->dur_ns + sizeof *e->corr + sizeof *e->name + sizeof *e->track +
-                       sizeof *e->lane + sizeof *e->uid + sizeof *e->category + sizeof *e->flags;
-    return e->cap * row + e->names.bytes_cap + e->names.cap * sizeof *e->names.v;
+    const size_t row = sizeof *e->ts_ns + sizeof *e->dur_ns.v + sizeof *e->corr.v + sizeof *e->name + sizeof *e->class +
+                       sizeof *e->uid + sizeof *e->flags;
+    return e->cap * row + (e->dur_ns.wide.cap + e->corr.wide.cap) * sizeof *e->corr.wide.v + e->names.bytes_cap +
+           e->names.cap * sizeof *e->names.v;
 }
 
 /* Reads a time; false: absent or invalid. */
@@ -264,14 +317,13 @@ static void add_event(tl_events *e, const tl_entry_hook *hook, const tl_fields *
     bool has_corr = correlation != INT64_MIN;
 
     e->ts_ns[i] = t->ts_ns;
-    e->dur_ns[i] = t->dur_ns;
+    tl_narrow_set(&e->dur_ns, i, t->dur_ns);
     e->name[i] = name_of(e, f);
-    e->track[i] = track_index(e, f);
-    e->lane[i] = lane_index(e, f);
+    const uint32_t track = track_index(e, f);
+    e->class[i] = tl_events_class(e, (tl_event_class){ track, lane_index(e, f), category, 0 });
     e->uid[i] = uid;
-    e->category[i] = category;
-    e->corr[i] = has_corr ? correlation : -1;
-    e->flags[i] = (uint16_t)(t->flags | (has_corr ? TL_EVENT_HAS_CORR : 0));
+    tl_narrow_set(&e->corr, i, has_corr ? correlation : -1);
+    e->flags[i] = (uint8_t)(t->flags | (has_corr ? TL_EVENT_HAS_CORR : 0));
     if (hook != NULL)
         hook->keep(hook->arg, e, f, (uint32_t)i);
     tl_events_take_side(e, f, (uint32_t)i);
@@ -343,7 +395,8 @@ bool tl_events_extent(const tl_events *e, int64_t *begin_ns, int64_t *end_ns)
         if ((TL_CAT_BIT(tl_event_cat(e, i)) & instants) || (e->flags[i] & span) != span)
             continue;
         *begin_ns = e->ts_ns[i] < *begin_ns ? e->ts_ns[i] : *begin_ns;
-        *end_ns = e->ts_ns[i] + e->dur_ns[i] > *end_ns ? e->ts_ns[i] + e->dur_ns[i] : *end_ns;
+        const int64_t stop_ns = e->ts_ns[i] + tl_event_dur_ns(e, i);
+        *end_ns = stop_ns > *end_ns ? stop_ns : *end_ns;
     }
     return *begin_ns <= *end_ns;
 }
@@ -351,6 +404,8 @@ bool tl_events_extent(const tl_events *e, int64_t *begin_ns, int64_t *end_ns)
 void tl_events_truncate(tl_events *e, size_t n)
 {
     e->n = n;
+    truncate_side(e->dur_ns.wide.v, &e->dur_ns.wide.n, sizeof *e->dur_ns.wide.v, n);
+    truncate_side(e->corr.wide.v, &e->corr.wide.n, sizeof *e->corr.wide.v, n);
     truncate_side(e->copies.v, &e->copies.n, sizeof *e->copies.v, n);
     truncate_side(e->colls.v, &e->colls.n, sizeof *e->colls.v, n);
     truncate_side(e->waits.v, &e->waits.n, sizeof *e->waits.v, n);
@@ -362,11 +417,13 @@ void tl_events_truncate(tl_events *e, size_t n)
 
 void tl_events_free_columns(tl_events *e)
 {
-    void *columns[] = { e->ts_ns,    e->dur_ns,  e->corr,       e->name,     e->track,        e->lane,     e->uid,
-                        e->category, e->flags,   e->tracks.v,   e->lanes.v,  e->categories.v, e->copies.v, e->colls.v,
-                        e->waits.v,  e->grids.v, e->counters.v, e->memory.v, e->shapes.v,     e->windows.v };
+    void *columns[] = { e->ts_ns,        e->dur_ns.v, e->dur_ns.wide.v, e->corr.v,    e->corr.wide.v, e->name,
+                        e->class,        e->uid,      e->flags,         e->classes.v, e->tracks.v,    e->lanes.v,
+                        e->categories.v, e->copies.v, e->colls.v,       e->waits.v,   e->grids.v,     e->counters.v,
+                        e->memory.v,     e->shapes.v, e->windows.v };
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         free(columns[i]);
+    tl_map_free(&e->class_map);
     tl_map_free(&e->track_map);
     tl_map_free(&e->lane_map);
     tl_map_free(&e->category_map);

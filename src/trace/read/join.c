@@ -16,8 +16,7 @@ static bool continues_slice(const tl_read_report *a, const tl_read_report *b)
 
 /* The ids of a slice, by id: the ids in the whole trace. */
 typedef struct renumbering {
-    uint32_t *name, *track, *lane;
-    uint16_t *category;
+    uint32_t *name, *class;
 } renumbering;
 
 static uint32_t name_in(const renumbering *r, uint32_t id)
@@ -35,21 +34,29 @@ static void renumber_names(tl_events *to, const tl_events *from, renumbering *r)
 }
 
 /* Tracks, lanes and categories are few: each is searched among those of the whole. */
-static void renumber_tracks(tl_events *to, const tl_events *from, renumbering *r)
+static void renumber_classes(tl_events *to, const tl_events *from, renumbering *r)
 {
-    r->track = tl_malloc((from->tracks.n + 1) * sizeof *r->track);
+    uint32_t *track = tl_malloc((from->tracks.n + 1) * sizeof *track),
+             *lane = tl_malloc((from->lanes.n + 1) * sizeof *lane);
+    uint16_t *category = tl_malloc((from->categories.n + 1) * sizeof *category);
     for (uint32_t i = 0; i < from->tracks.n; i++) {
         tl_track t = from->tracks.v[i];
         t.pid_text = name_in(r, t.pid_text);
         t.tid_text = name_in(r, t.tid_text);
-        r->track[i] = tl_events_track(to, &t);
+        track[i] = tl_events_track(to, &t);
     }
-    r->lane = tl_malloc((from->lanes.n + 1) * sizeof *r->lane);
     for (uint32_t i = 0; i < from->lanes.n; i++)
-        r->lane[i] = tl_events_lane(to, &from->lanes.v[i]);
-    r->category = tl_malloc((from->categories.n + 1) * sizeof *r->category);
+        lane[i] = tl_events_lane(to, &from->lanes.v[i]);
     for (uint32_t i = 0; i < from->categories.n; i++)
-        r->category[i] = tl_events_category(to, name_in(r, from->categories.v[i].text));
+        category[i] = tl_events_category(to, name_in(r, from->categories.v[i].text));
+    r->class = tl_malloc((from->classes.n + 1) * sizeof *r->class);
+    for (uint32_t i = 0; i < from->classes.n; i++) {
+        const tl_event_class *o = &from->classes.v[i];
+        r->class[i] = tl_events_class(to, (tl_event_class){ track[o->track], lane[o->lane], category[o->category], 0 });
+    }
+    free(track);
+    free(lane);
+    free(category);
 }
 
 static void append_sides(tl_events *to, const tl_events *from, uint32_t first, const renumbering *r)
@@ -93,26 +100,22 @@ static void append_events(tl_events *to, const tl_events *from, uint32_t first_u
 
     tl_events_reserve(to, at + from->n);
     renumber_names(to, from, &r);
-    renumber_tracks(to, from, &r);
+    renumber_classes(to, from, &r);
     append_sides(to, from, (uint32_t)at, &r);
     if (from->n > 0) {
         memcpy(to->ts_ns + at, from->ts_ns, from->n * sizeof *to->ts_ns);
-        memcpy(to->dur_ns + at, from->dur_ns, from->n * sizeof *to->dur_ns);
-        memcpy(to->corr + at, from->corr, from->n * sizeof *to->corr);
         memcpy(to->flags + at, from->flags, from->n * sizeof *to->flags);
     }
     for (size_t i = 0; i < from->n; i++) {
         to->name[at + i] = name_in(&r, from->name[i]);
-        to->track[at + i] = r.track[from->track[i]];
-        to->lane[at + i] = r.lane[from->lane[i]];
-        to->category[at + i] = r.category[from->category[i]];
+        to->class[at + i] = r.class[from->class[i]];
+        tl_narrow_set(&to->dur_ns, at + i, tl_event_dur_ns(from, i));
+        tl_narrow_set(&to->corr, at + i, tl_event_corr(from, i));
         to->uid[at + i] = from->uid[i] + first_uid;
     }
     to->n += from->n;
     free(r.name);
-    free(r.track);
-    free(r.lane);
-    free(r.category);
+    free(r.class);
 }
 
 bool tl_trace_append(tl_trace *ok, const tl_trace *next)
@@ -156,13 +159,19 @@ static void part_correlations(const tl_events *whole, tl_events *next)
     int64_t last = 0, first = INT64_MAX;
 
     for (size_t i = 0; i < whole->n; i++)
-        last = whole->flags[i] & TL_EVENT_HAS_CORR ? tl_ns_max(last, whole->corr[i]) : last;
+        last = whole->flags[i] & TL_EVENT_HAS_CORR ? tl_ns_max(last, tl_event_corr(whole, i)) : last;
     for (size_t i = 0; i < next->n; i++)
-        first = next->flags[i] & TL_EVENT_HAS_CORR && next->corr[i] > 0 ? tl_ns_min(first, next->corr[i]) : first;
+        if (next->flags[i] & TL_EVENT_HAS_CORR && tl_event_corr(next, i) > 0)
+            first = tl_ns_min(first, tl_event_corr(next, i));
     if (first > last)
         return;
-    for (size_t i = 0; i < next->n; i++)
-        next->corr[i] = next->corr[i] > 0 ? tl_ns_add(next->corr[i], last) : next->corr[i];
+    tl_narrow moved = { .v = next->corr.v }; /* the numbers are written in order */
+    for (size_t i = 0; i < next->n; i++) {
+        const int64_t corr = tl_event_corr(next, i);
+        tl_narrow_set(&moved, i, corr > 0 ? tl_ns_add(corr, last) : corr);
+    }
+    free(next->corr.wide.v);
+    next->corr = moved;
     TL_EACH (tl_wait_args, wait, next->waits)
         wait->wait_on_corr = wait->wait_on_corr > 0 ? tl_ns_add(wait->wait_on_corr, last) : wait->wait_on_corr;
 }

@@ -83,8 +83,8 @@ void tl_comm_find(const tl_events *e, tl_comm *k)
         tl_comm_op *op = &k->ops.v[k->ops.n++];
         *op = of_name[e->name[i]];
         op->start_ns = e->ts_ns[i];
-        op->end_ns = tl_ns_sum(e->ts_ns[i], e->dur_ns[i]);
-        op->track = e->track[i];
+        op->end_ns = tl_ns_sum(e->ts_ns[i], tl_event_dur_ns(e, i));
+        op->track = tl_event_track(e, i);
         op->event = (uint32_t)i;
     }
     free(of_name);

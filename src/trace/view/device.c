@@ -84,16 +84,16 @@ static int64_t number_in(tl_text t)
  * on a host track. */
 int32_t tl_event_device(const tl_events *e, size_t i)
 {
-    const tl_track *track = &e->tracks.v[e->track[i]];
+    const tl_track *track = &e->tracks.v[tl_event_track(e, i)];
     bool tracked = tl_event_cat(e, i) != TL_CAT_SYNC && track->pid_text == TL_NO_NAME;
-    int32_t device = tl_small_int(e->lanes.v[e->lane[i]].device);
+    int32_t device = tl_small_int(tl_event_lane(e, i)->device);
     return device < 0 && tracked ? tl_small_int(track->pid) : device;
 }
 
 static int32_t stream_of(const tl_events *e, size_t i)
 {
-    const tl_track *track = &e->tracks.v[e->track[i]];
-    int64_t stream = e->lanes.v[e->lane[i]].stream;
+    const tl_track *track = &e->tracks.v[tl_event_track(e, i)];
+    int64_t stream = tl_event_lane(e, i)->stream;
     if (stream != TL_LANE_ABSENT || tl_event_cat(e, i) == TL_CAT_SYNC)
         return tl_small_int(stream);
     return tl_small_int(track->tid_text == TL_NO_NAME ? track->tid
@@ -105,7 +105,7 @@ TL_ORDER_BY(by_device_and_stream, tl_stream_events, device, stream)
 static int by_time(const void *events, uint32_t a, uint32_t b)
 {
     const tl_events *e = events;
-    return e->ts_ns[a] != e->ts_ns[b] ? TL_COMPARE(e->ts_ns[a], e->ts_ns[b]) : TL_COMPARE(e->dur_ns[a], e->dur_ns[b]);
+    return e->ts_ns[a] != e->ts_ns[b] ? TL_COMPARE(e->ts_ns[a], e->ts_ns[b]) : tl_narrow_compare(&e->dur_ns, a, b);
 }
 
 /* Lists the streams in order of first appearance; part[i]: index of the stream of the i-th event. */
@@ -115,7 +115,7 @@ static void number_streams(const tl_events *e, const tl_event_list *list, tl_dev
 
     for (size_t i = 0; i < list->n; i++) {
         uint32_t event = list->v[i], before = i > 0 ? list->v[i - 1] : 0;
-        if (i > 0 && e->lane[event] == e->lane[before] && e->track[event] == e->track[before]) {
+        if (i > 0 && e->class[event] == e->class[before]) {
             part[i] = part[i - 1];
             continue;
         }
@@ -174,8 +174,9 @@ tl_device tl_device_find(const tl_events *e, const tl_event_list *calls, uint32_
         d.streams.v[k].n = end[k] - d.streams.v[k].first;
     }
     d.launch = part; /* reuses the memory of part */
+    size_t near = 0;
     for (size_t i = 0; i < n; i++)
-        d.launch[i] = tl_call_of(e, calls, d.events.v[i]);
+        d.launch[i] = tl_call_of(e, calls, d.events.v[i], &near);
     free(end);
     free(order);
     free(sorted_at);
@@ -196,8 +197,9 @@ void tl_device_free(tl_device *d)
 static int by_correlation(const void *events, uint32_t a, uint32_t b)
 {
     const tl_events *e = events;
-    if (e->corr[a] != e->corr[b])
-        return TL_COMPARE(e->corr[a], e->corr[b]);
+    const int order = tl_narrow_compare(&e->corr, a, b);
+    if (order != 0)
+        return order;
     return e->ts_ns[a] != e->ts_ns[b] ? TL_COMPARE(e->ts_ns[a], e->ts_ns[b]) : TL_COMPARE(e->uid[a], e->uid[b]);
 }
 
@@ -207,25 +209,37 @@ tl_event_list tl_calls_find(const tl_events *e)
     size_t n = 0;
 
     for (size_t i = 0; i < calls.n; i++)
-        if (e->corr[calls.v[i]] > 0)
+        if (tl_event_corr(e, calls.v[i]) > 0)
             calls.v[n++] = calls.v[i];
     calls.n = n;
     tl_sort_index(calls.v, n, by_correlation, e);
     return calls;
 }
 
-uint32_t tl_call_of(const tl_events *e, const tl_event_list *calls, uint32_t event)
+/* Whether a call has a smaller correlation than the event, or the same and begins no later. */
+static bool precedes(const tl_events *e, uint32_t call, uint32_t event)
 {
-    int64_t corr = e->corr[event], start_ns = e->ts_ns[event];
-    const uint32_t *v = calls->v;
-    size_t after = 0;
+    const int order = tl_narrow_compare(&e->corr, call, event);
+    return order < 0 || (order == 0 && e->ts_ns[call] <= e->ts_ns[event]);
+}
 
-    if (corr <= 0)
+uint32_t tl_call_of(const tl_events *e, const tl_event_list *calls, uint32_t event, size_t *near)
+{
+    enum { CLOSE = 16 };
+    const uint32_t *v = calls->v;
+    size_t after = 0, end = calls->n;
+
+    if (tl_event_corr(e, event) <= 0)
         return TL_NONE;
-    TL_BISECT(after, calls->n, mid, e->corr[v[mid]] != corr ? e->corr[v[mid]] < corr : e->ts_ns[v[mid]] <= start_ns);
-    if (after > 0 && e->corr[v[after - 1]] == corr)
+    if (*near + CLOSE < end && precedes(e, v[*near], event) && !precedes(e, v[*near + CLOSE], event)) {
+        after = *near;
+        end = *near + CLOSE;
+    }
+    TL_BISECT(after, end, mid, precedes(e, v[mid], event));
+    *near = after > 0 ? after - 1 : 0;
+    if (after > 0 && tl_narrow_compare(&e->corr, v[after - 1], event) == 0)
         return (uint32_t)after - 1;
-    return after < calls->n && e->corr[v[after]] == corr ? (uint32_t)after : TL_NONE;
+    return after < calls->n && tl_narrow_compare(&e->corr, v[after], event) == 0 ? (uint32_t)after : TL_NONE;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ overruns
@@ -255,7 +269,7 @@ static int64_t last_instant(const tl_events *e)
         if (tl_event_in(e, i, TL_SET_WORK))
             last_ns = tl_ns_max(last_ns, e->ts_ns[i]);
         else if (tl_event_in(e, i, TL_SET_CALLS | TL_SET_OPS))
-            last_ns = tl_ns_max(last_ns, tl_ns_sum(e->ts_ns[i], e->dur_ns[i]));
+            last_ns = tl_ns_max(last_ns, tl_ns_sum(e->ts_ns[i], tl_event_dur_ns(e, i)));
     }
     return last_ns;
 }
@@ -265,12 +279,12 @@ static int64_t last_instant(const tl_events *e)
  * on first use. */
 static int64_t possible_end(const tl_events *e, uint32_t event, uint32_t next, int64_t *last_ns)
 {
-    int64_t end = e->ts_ns[event] + e->dur_ns[event];
+    int64_t end = e->ts_ns[event] + tl_event_dur_ns(e, event);
     if (next != TL_NONE) {
-        int64_t next_end = e->ts_ns[next] + e->dur_ns[next];
+        int64_t next_end = e->ts_ns[next] + tl_event_dur_ns(e, next);
         return end > next_end && end - next_end > TL_TRACE_ERROR_NS ? e->ts_ns[next] : INT64_MAX;
     }
-    if (e->dur_ns[event] <= TL_LAST_WORK_MOST_NS)
+    if (tl_event_dur_ns(e, event) <= TL_LAST_WORK_MOST_NS)
         return INT64_MAX;
     *last_ns = *last_ns == TL_TIME_UNKNOWN ? last_instant(e) : *last_ns;
     return tl_ns_between(end, *last_ns) <= TL_LAST_WORK_MOST_NS ? INT64_MAX : tl_ns_max(e->ts_ns[event], *last_ns);
@@ -281,11 +295,11 @@ static void cut_event(tl_events *e, const uint32_t *events, size_t i, int64_t en
 {
     int64_t start_ns = e->ts_ns[events[i]], dur_ns = end_ns - start_ns;
 
-    for (size_t k = i + 1; k-- > 0 && e->ts_ns[events[k]] == start_ns && e->dur_ns[events[k]] > dur_ns;) {
+    for (size_t k = i + 1; k-- > 0 && e->ts_ns[events[k]] == start_ns && tl_event_dur_ns(e, events[k]) > dur_ns;) {
         tl_vec_room(cuts);
         cuts->v[cuts->n].event = events[k];
-        cuts->v[cuts->n++].less_ns = e->dur_ns[events[k]] - dur_ns;
-        e->dur_ns[events[k]] = dur_ns;
+        cuts->v[cuts->n++].less_ns = tl_event_dur_ns(e, events[k]) - dur_ns;
+        tl_narrow_set(&e->dur_ns, events[k], dur_ns);
     }
 }
 

@@ -8,25 +8,31 @@
 static int by_time(const void *events, uint32_t a, uint32_t b)
 {
     const tl_events *e = events;
-    return e->ts_ns[a] != e->ts_ns[b] ? TL_COMPARE(e->ts_ns[a], e->ts_ns[b]) : TL_COMPARE(e->dur_ns[b], e->dur_ns[a]);
+    return e->ts_ns[a] != e->ts_ns[b] ? TL_COMPARE(e->ts_ns[a], e->ts_ns[b]) : tl_narrow_compare(&e->dur_ns, b, a);
 }
 
 tl_event_list tl_host_order(const tl_events *e, uint32_t cats, tl_arena *arena, const tl_thread **threads,
                             size_t *nthreads)
 {
-    tl_event_list list = tl_events_list(e, cats);
-    uint32_t *track = tl_malloc(list.n * sizeof *track);
-
-    for (size_t i = 0; i < list.n; i++)
-        track[i] = e->track[list.v[i]];
-    size_t *end = tl_events_part(e, &list, track, e->tracks.n, by_time);
     tl_thread *v = tl_arena_take(arena, e->tracks.n, sizeof *v);
-    free(track);
+    size_t *end = tl_calloc(e->tracks.n + 1, sizeof *end); /* by track: where its next event goes, finally its end */
+
+    for (size_t i = 0; i < e->n; i++)
+        end[tl_event_track(e, i) + 1] += tl_event_in(e, i, cats);
+    for (size_t t = 0; t < e->tracks.n; t++)
+        end[t + 1] += end[t];
+    const size_t n = end[e->tracks.n];
+    tl_event_list list = { .v = tl_malloc(n * sizeof *list.v), .n = n, .cap = n };
+    for (size_t i = 0; i < e->n; i++)
+        if (tl_event_in(e, i, cats))
+            list.v[end[tl_event_track(e, i)]++] = (uint32_t)i;
     *threads = v;
     *nthreads = 0;
-    for (size_t t = 0, from = 0; t < e->tracks.n; from = end[t++])
+    for (size_t t = 0, from = 0; t < e->tracks.n; from = end[t++]) {
+        tl_sort_index(list.v + from, end[t] - from, by_time, e);
         if (end[t] > from)
             v[(*nthreads)++] = (tl_thread){ (uint32_t)t, from, end[t] - from };
+    }
     free(end);
     return list;
 }
@@ -196,8 +202,8 @@ void tl_flows_collect(const tl_events *e, tl_flows *flows)
         if (tl_event_cat(e, i) != TL_CAT_FWDBWD || !(flags & ends) || (flags & need) != need)
             continue;
         tl_vec_room(flows);
-        flows->v[flows->n++] =
-            (tl_flow){ e->corr[i], e->ts_ns[i], e->track[i], e->uid[i], (flags & TL_EVENT_PH_END) != 0 };
+        flows->v[flows->n++] = (tl_flow){ tl_event_corr(e, i), e->ts_ns[i], tl_event_track(e, i), e->uid[i],
+                                          (flags & TL_EVENT_PH_END) != 0 };
     }
 }
 

@@ -106,7 +106,7 @@ tl_event_list tl_calls_find(const tl_events *events);
 
 /* Returns the index in `calls` of the call that queued a device event: of several with its correlation, the last that
  * began before the event, else the first; TL_NONE: there is none. */
-uint32_t tl_call_of(const tl_events *events, const tl_event_list *calls, uint32_t event);
+uint32_t tl_call_of(const tl_events *events, const tl_event_list *calls, uint32_t event, size_t *near);
 
 /* Returns the device events of these categories.  Work without a recorded device counts for the lowest device that
  * other work names; a wait may be for any device.  tl_device_free ends the result. */

@@ -51,7 +51,8 @@ static tl_launch *make_launches(const tl_events *e, const tl_event_list *calls, 
                 launch_of_call[devices[d]->launch[i]] = 1;
     for (size_t from = 0, to; from < calls->n; from = to) { /* calls of one correlation */
         bool queues = false;
-        for (to = from; to < calls->n && e->corr[calls->v[to]] == e->corr[calls->v[from]]; to++)
+        const int64_t corr = tl_event_corr(e, calls->v[from]);
+        for (to = from; to < calls->n && tl_event_corr(e, calls->v[to]) == corr; to++)
             queues |= launch_of_call[to] != 0;
         for (size_t k = from; queues && k < to; k++)
             order[n++] = (uint32_t)k;
@@ -60,8 +61,9 @@ static tl_launch *make_launches(const tl_events *e, const tl_event_list *calls, 
     tl_launch *v = tl_arena_take(&out->rest, n, sizeof *v);
     for (size_t i = 0; i < n; i++) {
         uint32_t at = calls->v[order[i]];
-        v[i] = (tl_launch){ e->ts_ns[at],        e->ts_ns[at] + e->dur_ns[at], e->name[at], e->uid[at], e->track[at], 0,
-                            TL_LAUNCH_OF_NOTHING };
+        const int64_t end_ns = e->ts_ns[at] + tl_event_dur_ns(e, at);
+        v[i] = (tl_launch){ e->ts_ns[at],          end_ns, e->name[at],         e->uid[at],
+                            tl_event_track(e, at), 0,      TL_LAUNCH_OF_NOTHING };
         launch_of_call[order[i]] = (uint32_t)i;
     }
     for (int d = 0; d < 2; d++)
@@ -93,6 +95,21 @@ static void *gather_column(const void *column, size_t size, const tl_event_list 
 
 #define GATHER(column, of, arena) gather_column(e->column, sizeof *e->column, of, arena)
 
+static int64_t *gather_narrow(const tl_narrow *column, const tl_event_list *of, tl_arena *arena)
+{
+    int64_t *to = arena != NULL ? tl_arena_take(arena, of->n, sizeof *to) : tl_malloc(of->n * sizeof *to);
+    for (size_t i = 0; i < of->n; i++)
+        to[i] = tl_narrow_get(column, of->v[i]);
+    return to;
+}
+
+static void free_narrow(tl_narrow *column)
+{
+    free(column->v);
+    free(column->wide.v);
+    *column = (tl_narrow){ .v = NULL };
+}
+
 /* Moves the columns of the events into the view one by one; the side tables stay. */
 static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_linked *out)
 {
@@ -102,16 +119,15 @@ static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_lin
     tl_side copies = TL_SIDE(e->copies);
     tl_event_list calls = tl_host_order(e, TL_SET_CALLS, host, &c->threads, &c->nthreads);
 
-    c->correlation = GATHER(corr, &calls, host);
-    work->corr = GATHER(corr, &work->events, NULL);
-    waits->corr = GATHER(corr, &waits->events, NULL);
-    free(e->corr);
-    c->stream = GATHER(lane, &calls, host);
-    free(e->lane);
+    c->correlation = gather_narrow(&e->corr, &calls, host);
+    work->corr = gather_narrow(&e->corr, &work->events, NULL);
+    waits->corr = gather_narrow(&e->corr, &waits->events, NULL);
+    free_narrow(&e->corr);
 
     tl_event_list ops = tl_host_order(e, TL_SET_OPS, host, &o->threads, &o->nthreads);
     uint8_t *kind = tl_arena_take(host, ops.n, 1);
     int8_t *copy_kind = tl_arena_take(host, calls.n, 1);
+    uint32_t *stream = tl_arena_take(host, calls.n, sizeof *stream);
     work->cat = tl_malloc(work->events.n);
     for (size_t i = 0; i < ops.n; i++) {
         tl_cat cat = tl_event_cat(e, ops.v[i]);
@@ -120,14 +136,15 @@ static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_lin
     for (size_t i = 0; i < calls.n; i++) {
         uint32_t copy = tl_side_find(&copies, calls.v[i]);
         copy_kind[i] = (int8_t)(copy != TL_NONE ? e->copies.v[copy].kind : -1);
+        stream[i] = e->classes.v[e->class[calls.v[i]]].lane;
     }
     for (size_t i = 0; i < work->events.n; i++)
         work->cat[i] = (uint8_t)tl_event_cat(e, work->events.v[i]);
     o->kind = kind;
     c->copy = copy_kind;
-    free(e->category);
+    c->stream = stream;
     free(e->flags);
-    free(e->track); /* threads and streams have the tracks */
+    free(e->class); /* threads and streams have the tracks */
 
     o->n = ops.n;
     c->n = calls.n;
@@ -136,11 +153,6 @@ static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_lin
     work->start_ns = GATHER(ts_ns, &work->events, NULL);
     waits->start_ns = GATHER(ts_ns, &waits->events, NULL);
     free(e->ts_ns);
-    o->dur_ns = GATHER(dur_ns, &ops, host);
-    c->dur_ns = GATHER(dur_ns, &calls, host);
-    work->dur_ns = GATHER(dur_ns, &work->events, NULL);
-    waits->dur_ns = GATHER(dur_ns, &waits->events, NULL);
-    free(e->dur_ns);
     o->name = GATHER(name, &ops, host);
     c->name = GATHER(name, &calls, host);
     work->name = GATHER(name, &work->events, NULL);
@@ -151,11 +163,16 @@ static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_lin
     work->uid = GATHER(uid, &work->events, NULL);
     waits->uid = GATHER(uid, &waits->events, NULL);
     free(e->uid);
+    o->dur_ns = gather_narrow(&e->dur_ns, &ops, host);
+    c->dur_ns = gather_narrow(&e->dur_ns, &calls, host);
+    work->dur_ns = gather_narrow(&e->dur_ns, &work->events, NULL);
+    waits->dur_ns = gather_narrow(&e->dur_ns, &waits->events, NULL);
+    free_narrow(&e->dur_ns);
     free(ops.v);
     free(calls.v);
-    e->corr = e->ts_ns = e->dur_ns = NULL;
-    e->lane = e->track = e->name = e->uid = NULL;
-    e->category = e->flags = NULL;
+    e->ts_ns = NULL;
+    e->class = e->name = e->uid = NULL;
+    e->flags = NULL;
     e->n = e->cap = 0;
 }
 

@@ -32,7 +32,7 @@ static void collect_memory(const tl_events *e, tl_linked *out)
                                   m->reserved,
                                   m->device_type == HOST ? -1 : tl_small_int(m->device),
                                   e->uid[m->event],
-                                  e->track[m->event],
+                                  tl_event_track(e, m->event),
                                   m->bytes };
     tl_sort(v, n, sizeof *v, by_device);
     out->view.memory = v;
@@ -51,7 +51,7 @@ void tl_measured_collect(const tl_events *e, tl_linked *out)
     for (size_t i = 0; any && i < e->n; i++) {
         if (!tl_event_in(e, i, TL_CAT_BIT(TL_CAT_GPU_ANNOTATION)) || e->name[i] == TL_NO_NAME)
             continue;
-        tl_vec_push(&ranges, (tl_device_range){ e->ts_ns[i], e->dur_ns[i], e->name[i], e->uid[i] });
+        tl_vec_push(&ranges, (tl_device_range){ e->ts_ns[i], tl_event_dur_ns(e, i), e->name[i], e->uid[i] });
     }
     out->view.ranges = tl_arena_move(&out->rest, ranges.v, ranges.n, sizeof *ranges.v);
     out->view.nranges = ranges.n;

@@ -88,13 +88,14 @@ static void select_events(tl_events *e, const tl_event_list *calls, const tl_sel
                           const tl_spans *windows, tl_found *found)
 {
     tl_ranges empty = { 0 };
+    size_t near = 0;
 
     append_ranges(&empty, selection->times);
     for (size_t i = 0; i < e->n; i++) {
         if (!(e->flags[i] & TL_EVENT_HAS_TS))
             continue;
         bool of_device = (TL_CAT_BIT(tl_event_cat(e, i)) & (TL_SET_WORK | TL_SET_WAITS)) != 0;
-        uint32_t call = of_device ? tl_call_of(e, calls, (uint32_t)i) : TL_NONE;
+        uint32_t call = of_device ? tl_call_of(e, calls, (uint32_t)i, &near) : TL_NONE;
         int64_t start_ns = e->ts_ns[i], at_ns = call != TL_NONE ? e->ts_ns[calls->v[call]] : start_ns;
         bool first = found->events++ == 0;
         found->first_ns = first ? start_ns : tl_ns_min(found->first_ns, start_ns);
@@ -103,7 +104,7 @@ static void select_events(tl_events *e, const tl_event_list *calls, const tl_sel
             found->selected++;
             add_time(&empty, tl_ns_between(at_ns, selection->origin_ns), found);
         } else {
-            e->flags[i] &= (uint16_t)~TL_EVENT_HAS_TS;
+            e->flags[i] &= (uint8_t)~TL_EVENT_HAS_TS;
         }
     }
     free(empty.v);

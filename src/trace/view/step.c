@@ -129,8 +129,8 @@ tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, tl_linked 
             number = NO_NUMBER;
         tl_vec_room(&marks);
         int64_t start = e->ts_ns[i] + base_ns;
-        marks.v[marks.n++] =
-            (mark){ .window = { start, start + e->dur_ns[i], number, e->name[i] }, .track = e->track[i] };
+        marks.v[marks.n++] = (mark){ .window = { start, start + tl_event_dur_ns(e, i), number, e->name[i] },
+                                     .track = tl_event_track(e, i) };
     }
     if (marks.n == 0)
         return NULL;

@@ -67,8 +67,9 @@ static inline uint64_t hash_of(const tl_trace *t)
     for (size_t i = 0; i < COUNT(more); i++)
         h = tl_hash_mix(h, more[i]);
     for (size_t i = 0; i < e->n; i++) {
-        const uint64_t cells[] = { (uint64_t)e->ts_ns[i], (uint64_t)e->dur_ns[i], (uint64_t)e->corr[i], e->name[i],
-                                   e->track[i], e->lane[i], e->uid[i], e->category[i], e->flags[i] };
+        const tl_event_class *c = &e->classes.v[e->class[i]];
+        const uint64_t cells[] = { (uint64_t)e->ts_ns[i], (uint64_t)tl_event_dur_ns(e, i), (uint64_t)tl_event_corr(e, i),
+                                   e->name[i], c->track, c->lane, e->uid[i], c->category, e->flags[i] };
         for (size_t k = 0; k < COUNT(cells); k++)
             h = tl_hash_mix(h, cells[k]);
     }

@@ -56,10 +56,11 @@ static bool same_events(const char *before, const char *after, uint64_t more)
     CU_ASSERT_FATAL(read);
     bool same = b.events.n == a.events.n + more && b.meta.rank == a.meta.rank && b.meta.base_ns == a.meta.base_ns;
     for (size_t i = 0; same && i < a.events.n; i++)
-        same = a.events.ts_ns[i] == b.events.ts_ns[i] && a.events.dur_ns[i] == b.events.dur_ns[i] &&
+        same = a.events.ts_ns[i] == b.events.ts_ns[i] &&
+               tl_event_dur_ns(&a.events, i) == tl_event_dur_ns(&b.events, i) &&
                a.events.uid[i] == b.events.uid[i] && a.events.name[i] == b.events.name[i];
     for (size_t i = a.events.n; same && i < b.events.n; i++)
-        same = b.events.ts_ns[i] == (int64_t)(i - a.events.n) * 10 && b.events.dur_ns[i] == 5 &&
+        same = b.events.ts_ns[i] == (int64_t)(i - a.events.n) * 10 && tl_event_dur_ns(&b.events, i) == 5 &&
                tl_event_cat(&b.events, i) == TL_CAT_OTHER;
     tl_trace_free(&a);
     tl_trace_free(&b);

@@ -4,7 +4,7 @@
  * them (take.h, values.h), and a hook (hook.h) takes anything else that a caller needs of an entry.  It does not depend
  * on files, nor on the text around an entry; it may use base and model alone.
  *
- * A rank has up to 10^7 events, and a pass touches two or three columns.  An event takes 44 bytes; its text is never
+ * A rank has up to 10^7 events, and a pass touches two or three columns.  An event takes 29 bytes; its text is never
  * kept.  Rare arguments are in side tables that refer to their event.
  */
 #ifndef TLMPI_TRACE_EVENT_EVENTS_H
@@ -62,6 +62,47 @@ typedef struct tl_category {
     uint32_t text; /* names id; TL_NO_NAME for events without cat */
     tl_cat cat;
 } tl_category;
+
+/* What many events have in common: indices into tracks, lanes and categories. */
+typedef struct tl_event_class {
+    uint32_t track, lane;
+    uint16_t category;
+    uint8_t cat; /* tl_cat of the category; filled by tl_events_class */
+} tl_event_class;
+
+/* A column of numbers, nearly all of which are from -1 to UINT32_MAX - 2 and take 4 bytes. */
+typedef struct tl_narrow {
+    uint32_t *v; /* 1 + the number; UINT32_MAX: it is in `wide` */
+    TL_VEC(struct {
+        uint32_t event;
+        int64_t number;
+    })
+    wide; /* ascending by event */
+} tl_narrow;
+
+int64_t tl_narrow_get_wide(const tl_narrow *column, size_t i);
+void tl_narrow_set_wide(tl_narrow *column, size_t i, int64_t x);
+int tl_narrow_compare_wide(const tl_narrow *column, size_t a, size_t b);
+
+static inline int64_t tl_narrow_get(const tl_narrow *column, size_t i)
+{
+    return column->v[i] != UINT32_MAX ? (int64_t)column->v[i] - 1 : tl_narrow_get_wide(column, i);
+}
+
+/* Returns a number below, at or above 0 if number a is less than, equal to or greater than number b. */
+static inline int tl_narrow_compare(const tl_narrow *column, size_t a, size_t b)
+{
+    const uint32_t x = column->v[a], y = column->v[b];
+    return x != UINT32_MAX && y != UINT32_MAX ? (x > y) - (x < y) : tl_narrow_compare_wide(column, a, b);
+}
+
+static inline void tl_narrow_set(tl_narrow *column, size_t i, int64_t x)
+{
+    const bool fits = x >= -1 && x < UINT32_MAX - 1;
+    column->v[i] = fits ? (uint32_t)(x + 1) : UINT32_MAX;
+    if (!fits)
+        tl_narrow_set_wide(column, i, x);
+}
 
 /* Arguments of device events, and of ROCm's calls that copy; -1: absent. */
 typedef struct tl_copy_args {
@@ -132,19 +173,21 @@ typedef struct tl_event_window {
 #define TL_EVENT_PH_END   16u /* flow end */
 #define TL_EVENT_HAS_CORR 32u
 
-#define TL_RECENT 16
+#define TL_RECENT         16
+#define TL_RECENT_CLASSES 64
 
 /* Columns: entry i of each is event i; in file order.  Zero-initialise; tl_events_free ends it. */
 typedef struct tl_events {
     size_t n, cap;
-    int64_t *ts_ns, *dur_ns; /* as in the text, without the base time; dur >= 0 */
-    int64_t *corr;           /* args.correlation (a flow: its id); see TL_EVENT_HAS_CORR */
-    uint32_t *name;          /* names id; TL_NO_NAME when absent */
-    uint32_t *track, *lane;  /* index into tracks, lanes */
-    uint32_t *uid;           /* position in traceEvents, counting all entries */
-    uint16_t *category;      /* index into categories */
-    uint16_t *flags;
+    int64_t *ts_ns;   /* as in the text, without the base time */
+    tl_narrow dur_ns; /* 0 or more */
+    tl_narrow corr;   /* args.correlation (a flow: its id), -1: none; see TL_EVENT_HAS_CORR */
+    uint32_t *name;   /* names id; TL_NO_NAME when absent */
+    uint32_t *class;  /* index into classes */
+    uint32_t *uid;    /* position in traceEvents, counting all entries */
+    uint8_t *flags;
 
+    TL_VEC(tl_event_class) classes;
     TL_VEC(tl_track) tracks;
     TL_VEC(tl_lane) lanes;
     TL_VEC(tl_category) categories;
@@ -157,8 +200,9 @@ typedef struct tl_events {
     TL_VEC(tl_shape_args) shapes;
     TL_VEC(tl_event_window) windows; /* in order of time; empty for a trace of one file */
     tl_names names;
-    tl_map track_map, lane_map, category_map;
-    uint32_t recent_track[TL_RECENT], recent_lane[TL_RECENT]; /* indices to try first: a few recur */
+    tl_map class_map, track_map, lane_map, category_map;
+    /* indices to try first: a few recur */
+    uint32_t recent_class[TL_RECENT_CLASSES], recent_track[TL_RECENT], recent_lane[TL_RECENT];
     uint16_t recent_category[TL_RECENT];
     uint64_t ncut; /* number of texts that were truncated: their beginning and a hash are kept */
 } tl_events;
@@ -169,12 +213,13 @@ void tl_events_free(tl_events *events);
 size_t tl_events_bytes(const tl_events *events);
 
 /* For code that fills the columns.  tl_events_reserve makes room for n events in each; the others return the index of a
- * category (by its text's names id), track or lane, adding it if it is new.  After 65,534 categories all further ones
- * share one index. */
+ * category (by its text's names id), track, lane or class, adding it if it is new.  After 65,534 categories all further
+ * ones share one index. */
 void tl_events_reserve(tl_events *events, size_t n);
 uint16_t tl_events_category(tl_events *events, uint32_t text);
 uint32_t tl_events_track(tl_events *events, const tl_track *track);
 uint32_t tl_events_lane(tl_events *events, const tl_lane *lane);
+uint32_t tl_events_class(tl_events *events, tl_event_class class);
 
 /* Removes the events from index n on. */
 void tl_events_truncate(tl_events *events, size_t n);
@@ -182,9 +227,35 @@ void tl_events_truncate(tl_events *events, size_t n);
 /* Frees the columns and side tables; keeps the names. */
 void tl_events_free_columns(tl_events *events);
 
+static inline int64_t tl_event_dur_ns(const tl_events *e, size_t i)
+{
+    return tl_narrow_get(&e->dur_ns, i);
+}
+
+static inline int64_t tl_event_corr(const tl_events *e, size_t i)
+{
+    return tl_narrow_get(&e->corr, i);
+}
+
+/* Returns the index of the event's track. */
+static inline uint32_t tl_event_track(const tl_events *e, size_t i)
+{
+    return e->classes.v[e->class[i]].track;
+}
+
+static inline const tl_lane *tl_event_lane(const tl_events *e, size_t i)
+{
+    return &e->lanes.v[e->classes.v[e->class[i]].lane];
+}
+
+static inline const tl_category *tl_event_category(const tl_events *e, size_t i)
+{
+    return &e->categories.v[e->classes.v[e->class[i]].category];
+}
+
 static inline tl_cat tl_event_cat(const tl_events *e, size_t i)
 {
-    return e->categories.v[e->category[i]].cat;
+    return (tl_cat)e->classes.v[e->class[i]].cat;
 }
 
 /* Finds the smallest ts of the spans of hosts and devices, and their largest end; false: there are none. */

@@ -10,11 +10,11 @@ static void a_kernel_becomes_columns(void)
     const tl_events *e = &t.events;
     CU_ASSERT_EQUAL_FATAL(e->n, 1);
     CU_ASSERT_EQUAL(e->ts_ns[0], INT64_C(6851234567890123));
-    CU_ASSERT_EQUAL(e->dur_ns[0], 812400);
-    CU_ASSERT_EQUAL(e->corr[0], 90211);
-    CU_ASSERT_EQUAL(e->lanes.v[e->lane[0]].device, 1);
-    CU_ASSERT_EQUAL(e->lanes.v[e->lane[0]].stream, 7);
-    CU_ASSERT_EQUAL(e->tracks.v[e->track[0]].tid, 7);
+    CU_ASSERT_EQUAL(tl_event_dur_ns(e, 0), 812400);
+    CU_ASSERT_EQUAL(tl_event_corr(e, 0), 90211);
+    CU_ASSERT_EQUAL(tl_event_lane(e, 0)->device, 1);
+    CU_ASSERT_EQUAL(tl_event_lane(e, 0)->stream, 7);
+    CU_ASSERT_EQUAL(e->tracks.v[tl_event_track(e, 0)].tid, 7);
     CU_ASSERT_EQUAL(tl_event_cat(e, 0), TL_CAT_KERNEL);
     CU_ASSERT_STRING_EQUAL(name_of(&t, 0), "k<int>");
     CU_ASSERT_PTR_NOT_NULL_FATAL(tl_events_coll(e, 0));
@@ -44,7 +44,7 @@ static void grids_are_blocks_by_either_parser(void)
         CU_ASSERT_EQUAL_FATAL(t.events.n, 1);
         const tl_grid_args *grid = t.events.grids.n > 0 ? &t.events.grids.v[0] : NULL;
         CU_ASSERT_EQUAL(grid != NULL ? grid->blocks : 0, cases[i / 2].blocks);
-        CU_ASSERT_EQUAL(t.events.lanes.v[t.events.lane[0]].stream, 7);
+        CU_ASSERT_EQUAL(tl_event_lane(&t.events, 0)->stream, 7);
         tl_trace_free(&t);
     }
 }
@@ -57,8 +57,8 @@ static void the_stream_is_the_one_that_ran_the_work(void)
                               "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":4,\"dur\":2,"
                               "\"args\":{\"stream\":7}}");
     CU_ASSERT_EQUAL_FATAL(t.events.n, 2);
-    CU_ASSERT_EQUAL(t.events.lanes.v[t.events.lane[0]].stream, 45);
-    CU_ASSERT_EQUAL(t.events.lanes.v[t.events.lane[1]].stream, 7);
+    CU_ASSERT_EQUAL(tl_event_lane(&t.events, 0)->stream, 45);
+    CU_ASSERT_EQUAL(tl_event_lane(&t.events, 1)->stream, 7);
     tl_trace_free(&t);
 }
 
@@ -87,7 +87,7 @@ static void the_last_of_equal_keys_counts(void)
     tl_trace t = read_entries("{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":2,\"name\":\"b\",\"args\":{\"stream\":1,\"stream\":5}}");
     CU_ASSERT_EQUAL_FATAL(t.events.n, 1);
     CU_ASSERT_STRING_EQUAL(name_of(&t, 0), "b");
-    CU_ASSERT_EQUAL(t.events.lanes.v[t.events.lane[0]].stream, 5);
+    CU_ASSERT_EQUAL(tl_event_lane(&t.events, 0)->stream, 5);
     tl_trace_free(&t);
 }
 
@@ -96,7 +96,7 @@ static void times_may_be_texts(void)
     tl_trace t = read_entries("{\"ph\":\"X\",\"name\":\"a\",\"ts\":\"17.5\",\"dur\":\"2\"}");
     CU_ASSERT_EQUAL_FATAL(t.events.n, 1);
     CU_ASSERT_EQUAL(t.events.ts_ns[0], 17500);
-    CU_ASSERT_EQUAL(t.events.dur_ns[0], 2000);
+    CU_ASSERT_EQUAL(tl_event_dur_ns(&t.events, 0), 2000);
     CU_ASSERT_EQUAL(t.report.dropped + t.report.repaired, 0);
     tl_trace_free(&t);
 }
@@ -105,7 +105,7 @@ static void a_negative_or_missing_dur_is_zero_and_counted(void)
 {
     tl_trace t = read_entries("{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":-2},{\"ph\":\"X\",\"name\":\"a\",\"ts\":1}");
     CU_ASSERT_EQUAL_FATAL(t.events.n, 2);
-    CU_ASSERT_EQUAL(t.events.dur_ns[0], 0);
+    CU_ASSERT_EQUAL(tl_event_dur_ns(&t.events, 0), 0);
     CU_ASSERT_EQUAL(t.report.repaired, 2);
     CU_ASSERT_EQUAL(t.report.dropped, 0);
     CU_ASSERT_EQUAL(t.report.first_bad_byte, 17);
@@ -144,14 +144,38 @@ static void a_number_may_have_a_plus(void)
                               "{\"ph\":\"X\",\"name\":\"c\",\"ts\":++5,\"dur\":1},{\"ph\":\"X\",\"name\":\"d\",\"ts\":5+,\"dur\":1}");
     CU_ASSERT_EQUAL_FATAL(t.events.n, 2);
     CU_ASSERT_EQUAL(t.events.ts_ns[0], 5000);
-    CU_ASSERT_EQUAL(t.events.dur_ns[0], 15000);
-    CU_ASSERT_EQUAL(t.events.lanes.v[t.events.lane[0]].stream, 7);
+    CU_ASSERT_EQUAL(tl_event_dur_ns(&t.events, 0), 15000);
+    CU_ASSERT_EQUAL(tl_event_lane(&t.events, 0)->stream, 7);
     CU_ASSERT_EQUAL(t.events.ts_ns[1], 2500);
-    CU_ASSERT_EQUAL(t.events.dur_ns[1], 10000);
+    CU_ASSERT_EQUAL(tl_event_dur_ns(&t.events, 1), 10000);
     CU_ASSERT_EQUAL(t.report.repaired, 2);
     CU_ASSERT_EQUAL(t.report.dropped, 2);
     CU_ASSERT_EQUAL(t.report.first_bad_byte, 43);
     tl_trace_free(&t);
+}
+
+/* Columns of 4 bytes hold the longer ones apart: beside the others, and gone with their event. */
+static void numbers_of_any_size_are_kept(void)
+{
+    static const int64_t numbers[] = { 7, INT64_C(4294967293), INT64_C(4294967294), INT64_C(1) << 60, -1, -2, 8 };
+    tl_events e = { .n = 0 };
+    tl_events_reserve(&e, COUNT(numbers));
+    e.n = COUNT(numbers);
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        tl_narrow_set(&e.corr, i, numbers[i]);
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        CU_ASSERT_EQUAL(tl_event_corr(&e, i), numbers[i]);
+        for (size_t k = 0; k < COUNT(numbers); k++)
+            CU_ASSERT_EQUAL(tl_narrow_compare(&e.corr, i, k), (numbers[i] > numbers[k]) - (numbers[i] < numbers[k]));
+    }
+    tl_narrow_set(&e.corr, 3, -5);
+    tl_narrow_set(&e.corr, 0, INT64_MIN);
+    CU_ASSERT(tl_event_corr(&e, 3) == -5 && tl_event_corr(&e, 0) == INT64_MIN);
+    CU_ASSERT(tl_event_corr(&e, 2) == numbers[2] && tl_event_corr(&e, 5) == -2);
+    tl_events_truncate(&e, 3);
+    tl_narrow_set(&e.corr, 3, 5);
+    CU_ASSERT(e.corr.wide.n == 2 && tl_event_corr(&e, 3) == 5);
+    tl_events_free(&e);
 }
 
 static void escapes_are_resolved(void)
@@ -357,6 +381,7 @@ int main(void)
         TEST(almost_json_is_repaired),
         TEST(a_number_may_have_a_plus),
         TEST(numbers_of_any_length_are_read_alike),
+        TEST(numbers_of_any_size_are_kept),
         TEST(escapes_are_resolved),
         TEST(both_readers_agree_on_damaged_text),
         TEST(long_names_are_cut_and_stay_apart),

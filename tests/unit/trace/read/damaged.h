@@ -29,7 +29,7 @@ static inline void check_same(const tl_trace *a, const tl_trace *b)
     CU_ASSERT_EQUAL(x->source_fault, y->source_fault);
     CU_ASSERT_EQUAL(a->meta.rank, b->meta.rank);
     for (size_t i = 0; i < a->events.n && i < b->events.n; i++) {
-        CU_ASSERT_EQUAL(a->events.dur_ns[i], b->events.dur_ns[i]);
+        CU_ASSERT_EQUAL(tl_event_dur_ns(&a->events, i), tl_event_dur_ns(&b->events, i));
         CU_ASSERT_EQUAL(a->events.uid[i], b->events.uid[i]);
     }
 }

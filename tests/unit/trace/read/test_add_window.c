@@ -35,10 +35,10 @@ static void correlations_that_come_again_are_moved(void)
 {
     tl_trace t = whole_of("[" WORK(100, 7) "," WORK(200, 9) "]", "[" WORK(400, 7) "]", &(tl_window){ .number = 1 });
     CU_ASSERT_EQUAL_FATAL(t.events.n, 3);
-    CU_ASSERT(t.events.corr[1] == 9 && t.events.corr[2] == 16);
+    CU_ASSERT(tl_event_corr(&t.events, 1) == 9 && tl_event_corr(&t.events, 2) == 16);
     tl_trace_free(&t);
     t = whole_of("[" WORK(100, 7) "," WORK(200, 9) "]", "[" WORK(400, 10) "]", &(tl_window){ .number = 1 });
-    CU_ASSERT_EQUAL(t.events.corr[2], 10);
+    CU_ASSERT_EQUAL(tl_event_corr(&t.events, 2), 10);
     tl_trace_free(&t);
 }
 

@@ -145,8 +145,8 @@ static void words_elsewhere_are_no_keys(void)
         "{\"traceEvents\":[" K("no", 9) "],\"distributedInfo\":{\"rank\":6},\"baseTimeNanoseconds\":8}}," K("b", 2)
         "], \"p\": {\"distributedInfo\": {\"rank\": 4}, \"traceEvents\": [" K("no", 9) "]}}");
     CU_ASSERT_EQUAL_FATAL(t.events.n, 2);
-    CU_ASSERT_EQUAL(t.events.dur_ns[0], 1000);
-    CU_ASSERT_EQUAL(t.events.dur_ns[1], 2000);
+    CU_ASSERT_EQUAL(tl_event_dur_ns(&t.events, 0), 1000);
+    CU_ASSERT_EQUAL(tl_event_dur_ns(&t.events, 1), 2000);
     CU_ASSERT_EQUAL(t.events.uid[1], 1);
     CU_ASSERT_EQUAL(t.report.entries, 2);
     CU_ASSERT_EQUAL(t.meta.rank, 5);

@@ -77,12 +77,12 @@ static void rows_become_the_events_of_their_process(void)
     CU_ASSERT_EQUAL_FATAL(e->n, 3);
     CU_ASSERT_STRING_EQUAL(name_of(&t, 0), "void gemm<int>(float*)");
     CU_ASSERT(cat_of(&t, 0) == TL_CAT_KERNEL && cat_of(&t, 1) == TL_CAT_RUNTIME && cat_of(&t, 2) == TL_CAT_CPU_OP);
-    CU_ASSERT(e->ts_ns[0] == 140 && e->dur_ns[0] == 50 && e->corr[0] == 1);
-    CU_ASSERT(e->lanes.v[e->lane[0]].device == 0 && e->lanes.v[e->lane[0]].stream == 7);
+    CU_ASSERT(e->ts_ns[0] == 140 && tl_event_dur_ns(e, 0) == 50 && tl_event_corr(e, 0) == 1);
+    CU_ASSERT(tl_event_lane(e, 0)->device == 0 && tl_event_lane(e, 0)->stream == 7);
     CU_ASSERT_EQUAL_FATAL(e->grids.n, 1);
     CU_ASSERT_EQUAL(e->grids.v[0].blocks, 8);
     CU_ASSERT_STRING_EQUAL(name_of(&t, 1), "cudaLaunchKernel");
-    CU_ASSERT(e->tracks.v[e->track[1]].pid == 11 && e->tracks.v[e->track[1]].tid == 21);
+    CU_ASSERT(e->tracks.v[tl_event_track(e, 1)].pid == 11 && e->tracks.v[tl_event_track(e, 1)].tid == 21);
     CU_ASSERT_STRING_EQUAL(name_of(&t, 2), "aten::add");
     CU_ASSERT(t.meta.has_base && t.meta.base_ns == 1700000000000000050);
     CU_ASSERT_STRING_EQUAL(t.meta.device, "H100");
@@ -97,7 +97,7 @@ static void rows_become_the_events_of_their_process(void)
     CU_ASSERT_STRING_EQUAL(name_of(&t, 2), "Event Sync");
     const tl_wait_args *wait = tl_events_wait(e, 2);
     CU_ASSERT_PTR_NOT_NULL_FATAL(wait);
-    CU_ASSERT(wait->wait_on_stream == 9 && wait->wait_on_corr == 40 && e->lanes.v[e->lane[2]].stream == -1);
+    CU_ASSERT(wait->wait_on_stream == 9 && wait->wait_on_corr == 40 && tl_event_lane(e, 2)->stream == -1);
     CU_ASSERT_EQUAL(cat_of(&t, 3), TL_CAT_DRIVER);
     CU_ASSERT_STRING_EQUAL(name_of(&t, 4), "iteration 3");
     CU_ASSERT_EQUAL(cat_of(&t, 4), TL_CAT_USER_ANNOTATION);
@@ -222,7 +222,8 @@ static void a_seq_joins_the_passes_once(void)
     const tl_events *e = &t.events;
     CU_ASSERT(cat_of(&t, 2) == TL_CAT_FWDBWD && (e->flags[2] & TL_EVENT_PH_START) && e->ts_ns[2] == 12);
     CU_ASSERT(cat_of(&t, 3) == TL_CAT_FWDBWD && (e->flags[3] & TL_EVENT_PH_END) && e->ts_ns[3] == 30);
-    CU_ASSERT(e->corr[2] == e->corr[3] && e->track[2] == e->track[0] && e->track[3] == e->track[4]);
+    CU_ASSERT_EQUAL(tl_event_corr(e, 2), tl_event_corr(e, 3));
+    CU_ASSERT(tl_event_track(e, 2) == tl_event_track(e, 0) && tl_event_track(e, 3) == tl_event_track(e, 4));
     tl_trace_free(&t);
 }
 

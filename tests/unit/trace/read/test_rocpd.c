@@ -100,19 +100,20 @@ static void rows_become_events(void)
 
     CU_ASSERT_EQUAL_FATAL(st, TL_OK);
     CU_ASSERT_STRING_EQUAL(listed(&t, TL_CAT_KERNEL), "gemm(float*)@140 ");
-    CU_ASSERT(e->dur_ns[0] == 50 && e->corr[0] == 40);
-    CU_ASSERT(e->lanes.v[e->lane[0]].device == 1 && e->lanes.v[e->lane[0]].stream == 2);
+    CU_ASSERT(tl_event_dur_ns(e, 0) == 50 && tl_event_corr(e, 0) == 40);
+    CU_ASSERT(tl_event_lane(e, 0)->device == 1 && tl_event_lane(e, 0)->stream == 2);
     CU_ASSERT_EQUAL_FATAL(e->grids.n, 1);
     CU_ASSERT_EQUAL(e->grids.v[0].blocks, 8);
     CU_ASSERT_STRING_EQUAL(listed(&t, TL_CAT_MEMCPY),
                            "Memcpy HtoD (Host -> Device)@200 Memcpy DtoH (Device -> Host)@220 Memcpy HtoH (Host -> Host)@230 ");
     CU_ASSERT(e->copies.n == 3 && e->copies.v[0].bytes == 80);
-    CU_ASSERT(e->lanes.v[e->lane[1]].device == 1 && e->lanes.v[e->lane[2]].device == 1);
+    CU_ASSERT(tl_event_lane(e, 1)->device == 1 && tl_event_lane(e, 2)->device == 1);
     CU_ASSERT_STRING_EQUAL(listed(&t, TL_CAT_RUNTIME), "hipLaunchKernel@120 ");
     CU_ASSERT_STRING_EQUAL(listed(&t, TL_CAT_DRIVER), "hsa_signal_wait_scacquire@122 ");
     CU_ASSERT_STRING_EQUAL(listed(&t, TL_CAT_USER_ANNOTATION), "forward@90 nccl:all_reduce@100 ");
     CU_ASSERT_STRING_EQUAL(listed(&t, TL_CAT_CPU_OP), "aten::add@115 ");
-    CU_ASSERT(e->tracks.v[e->track[4]].pid == 4711 && e->tracks.v[e->track[4]].tid == 4712 && e->corr[4] == 40);
+    const tl_track *track = &e->tracks.v[tl_event_track(e, 4)];
+    CU_ASSERT(track->pid == 4711 && track->tid == 4712 && tl_event_corr(e, 4) == 40);
     CU_ASSERT(t.meta.rank == 5 && t.meta.world_size == 8 && t.meta.ndevices == 2 && !t.meta.has_base);
     CU_ASSERT_STRING_EQUAL(t.meta.device, "MI300X");
     CU_ASSERT_STRING_EQUAL(t.meta.host, "frontier01");
