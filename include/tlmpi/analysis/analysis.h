@@ -28,18 +28,12 @@ enum {
 };
 
 typedef struct tl_analysis {
-    const char *name; /* "breakdown": a word for the command line */
-    const char *question;
-    unsigned needs;                 /* TL_NEEDS_..., or 0 */
-    const tl_schema *const *tables; /* tables that it fills, NULL-terminated */
+    unsigned needs; /* TL_NEEDS_..., or 0 */
     /* Each may be NULL. */
     void (*per_rank)(const tl_rank_view *view, const tl_config *config, tl_tables *out);
     void (*per_collective)(const tl_collective_view *collective, tl_tables *out);
     void (*fold)(tl_tables *out);
     void (*reduce)(tl_tables *job);
 } tl_analysis;
-
-/* The tables of an analysis. */
-#define TL_SCHEMAS(...) ((const tl_schema *const[]){ __VA_ARGS__, NULL })
 
 #endif

@@ -229,11 +229,4 @@ void tl_culprits_find(tl_tables *tables)
     tl_arena_free(&j.arena);
 }
 
-static const tl_schema *const tables[] = { &tl_culprit_schema, NULL };
-
-const tl_analysis tl_culprit_analysis = {
-    .name = "culprit",
-    .question = "Which rank, host, link, or which ranks together hold the job up, and how sure is that?",
-    .tables = tables,
-    .reduce = tl_culprits_find,
-};
+const tl_analysis tl_culprit_analysis = { .reduce = tl_culprits_find };

@@ -170,11 +170,7 @@ const tl_idle_rule tl_idle_rules[] = {
 };
 
 const tl_analysis tl_idle_analysis = {
-    .name = "idle",
-    .question = "Why was each device idle?",
     .needs = TL_NEEDS_HOST,
-    .tables = TL_SCHEMAS(&tl_gap_schema, &tl_gap_peer_schema, &tl_idle_schema, &tl_idle_summary_schema,
-                         &tl_idle_annotation_schema, &tl_series_row_schema, &tl_health_schema),
     .per_rank = idle_per_rank,
     .reduce = tl_idle_reduce,
 };

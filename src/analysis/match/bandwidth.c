@@ -81,10 +81,4 @@ static void bandwidth_reduce(tl_tables *job)
     }
 }
 
-const tl_analysis tl_bandwidth_analysis = {
-    .name = "bandwidth",
-    .question = "How fast do messages move once all ranks have come, by group, kind and size?",
-    .tables = TL_SCHEMAS(&tl_bandwidth_schema),
-    .fold = bandwidth_fold,
-    .reduce = bandwidth_reduce,
-};
+const tl_analysis tl_bandwidth_analysis = { .fold = bandwidth_fold, .reduce = bandwidth_reduce };

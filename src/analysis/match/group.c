@@ -130,10 +130,4 @@ static void group_reduce(tl_tables *job)
         row->parallelism = (uint8_t)tl_group_parallelism(row, nranks);
 }
 
-const tl_analysis tl_group_analysis = {
-    .name = "group",
-    .question = "How well do the collectives of each process group fit together?",
-    .tables = TL_SCHEMAS(&tl_group_row_schema),
-    .fold = group_fold,
-    .reduce = group_reduce,
-};
+const tl_analysis tl_group_analysis = { .fold = group_fold, .reduce = group_reduce };

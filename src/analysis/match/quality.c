@@ -126,10 +126,4 @@ static void quality_reduce(tl_tables *job)
     check_job(tl_table_row(table, 0), job);
 }
 
-const tl_analysis tl_quality_analysis = {
-    .name = "quality",
-    .question = "How far can the matching of collectives be trusted?",
-    .tables = TL_SCHEMAS(&tl_quality_schema),
-    .fold = quality_fold,
-    .reduce = quality_reduce,
-};
+const tl_analysis tl_quality_analysis = { .fold = quality_fold, .reduce = quality_reduce };

@@ -183,10 +183,4 @@ static void counter_per_rank(const tl_rank_view *view, const tl_config *config, 
 TL_TABLE_DEFINE_RARE_AS(counter_row, "counter", TL_COUNTER_FIELDS, TL_SCOPE_RANK, "hardware counters",
                         "What did the hardware counters of a rank say, by call stack and kernel?");
 
-const tl_analysis tl_counter_analysis = {
-    .name = "counter",
-    .question = "What did the hardware counters say?",
-    .needs = TL_NEEDS_HOST,
-    .tables = TL_SCHEMAS(&tl_counter_row_schema),
-    .per_rank = counter_per_rank,
-};
+const tl_analysis tl_counter_analysis = { .needs = TL_NEEDS_HOST, .per_rank = counter_per_rank };

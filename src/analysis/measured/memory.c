@@ -105,10 +105,4 @@ static void memory_per_rank(const tl_rank_view *view, const tl_config *config, t
 TL_TABLE_DEFINE_RARE_AS(memory_row, "memory", TL_MEMORY_FIELDS, TL_SCOPE_RANK, "memory of devices",
                         "How much memory did a rank have at most, and in which operator?");
 
-const tl_analysis tl_memory_analysis = {
-    .name = "memory",
-    .question = "How much memory did a rank have?",
-    .needs = TL_NEEDS_HOST,
-    .tables = TL_SCHEMAS(&tl_memory_row_schema, &tl_series_row_schema),
-    .per_rank = memory_per_rank,
-};
+const tl_analysis tl_memory_analysis = { .needs = TL_NEEDS_HOST, .per_rank = memory_per_rank };

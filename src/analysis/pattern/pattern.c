@@ -254,10 +254,4 @@ TL_TABLE_DEFINE_AS(
     pattern_row, "pattern", TL_PATTERN_FIELDS, TL_SCOPE_RANK, "sequences of device work",
     "Which sequences of kernels do the operators of a rank launch again and again, and what do they cost?");
 
-const tl_analysis tl_pattern_analysis = {
-    .name = "pattern",
-    .question = "Which sequences of kernels come again and again?",
-    .needs = TL_NEEDS_HOST,
-    .tables = TL_SCHEMAS(&tl_pattern_row_schema),
-    .per_rank = pattern_per_rank,
-};
+const tl_analysis tl_pattern_analysis = { .needs = TL_NEEDS_HOST, .per_rank = pattern_per_rank };

@@ -311,10 +311,4 @@ static void breakdown_reduce(tl_tables *job)
     tl_map_free(&index_of);
 }
 
-const tl_analysis tl_breakdown_analysis = {
-    .name = "breakdown",
-    .question = "Where did the time of each rank go?",
-    .tables = TL_SCHEMAS(&tl_breakdown_schema),
-    .per_rank = breakdown_per_rank,
-    .reduce = breakdown_reduce,
-};
+const tl_analysis tl_breakdown_analysis = { .per_rank = breakdown_per_rank, .reduce = breakdown_reduce };

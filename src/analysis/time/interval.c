@@ -69,12 +69,7 @@ int64_t tl_interval_first(const tl_table *intervals)
     return first;
 }
 
-const tl_analysis tl_interval_analysis = {
-    .name = "interval",
-    .question = "What ran on the device, when, and what was it?",
-    .tables = TL_SCHEMAS(&tl_interval_schema),
-    .per_rank = interval_per_rank,
-};
+const tl_analysis tl_interval_analysis = { .per_rank = interval_per_rank };
 
 void tl_rank_describe_steps(const tl_rank_view *view, tl_rank *row)
 {

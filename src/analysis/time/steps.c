@@ -15,12 +15,7 @@ static void step_per_rank(const tl_rank_view *view, const tl_config *config, tl_
     tl_table_sort(table);
 }
 
-const tl_analysis tl_step_analysis = {
-    .name = "step",
-    .question = "When were the training steps?",
-    .tables = TL_SCHEMAS(&tl_step_schema),
-    .per_rank = step_per_rank,
-};
+const tl_analysis tl_step_analysis = { .per_rank = step_per_rank };
 
 size_t tl_step_window_of(const tl_rank_view *view, size_t from, int32_t number)
 {

@@ -89,9 +89,4 @@ static void stream_idle_per_rank(const tl_rank_view *view, const tl_config *conf
 TL_TABLE_DEFINE(stream_idle, TL_STREAM_IDLE_FIELDS, TL_SCOPE_RANK, "idle streams",
                 "How long was a stream idle, and what did it wait for?");
 
-const tl_analysis tl_stream_idle_analysis = {
-    .name = "stream_idle",
-    .question = "How long was each stream idle, and what did it wait for?",
-    .tables = TL_SCHEMAS(&tl_stream_idle_schema),
-    .per_rank = stream_idle_per_rank,
-};
+const tl_analysis tl_stream_idle_analysis = { .per_rank = stream_idle_per_rank };

@@ -145,9 +145,4 @@ static void arrival_per_collective(const tl_collective_view *c, tl_tables *out)
     free(waits_ns);
 }
 
-const tl_analysis tl_arrival_analysis = {
-    .name = "arrival",
-    .question = "Who came last to a collective, and what was waiting, what transfer?",
-    .tables = TL_SCHEMAS(&tl_collective_row_schema, &tl_arrival_schema),
-    .per_collective = arrival_per_collective,
-};
+const tl_analysis tl_arrival_analysis = { .per_collective = arrival_per_collective };

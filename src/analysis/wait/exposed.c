@@ -175,9 +175,4 @@ static void exposed_reduce(tl_tables *job)
     }
 }
 
-const tl_analysis tl_exposed_analysis = {
-    .name = "exposed",
-    .question = "What does communication cost that nothing hides?",
-    .tables = TL_SCHEMAS(&tl_exposed_schema),
-    .reduce = exposed_reduce,
-};
+const tl_analysis tl_exposed_analysis = { .reduce = exposed_reduce };

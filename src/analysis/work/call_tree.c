@@ -544,10 +544,4 @@ static void tree_per_rank(const tl_rank_view *view, const tl_config *config, tl_
     tl_map_free(&tree.places);
 }
 
-const tl_analysis tl_tree_analysis = {
-    .name = "call_tree",
-    .question = "What called what, and which device work came of it?",
-    .needs = TL_NEEDS_HOST,
-    .tables = TL_SCHEMAS(&tl_call_tree_schema),
-    .per_rank = tree_per_rank,
-};
+const tl_analysis tl_tree_analysis = { .needs = TL_NEEDS_HOST, .per_rank = tree_per_rank };

@@ -123,9 +123,4 @@ static void copy_per_rank(const tl_rank_view *view, const tl_config *config, tl_
 TL_TABLE_DEFINE_AS(copy_row, "copy", TL_COPY_FIELDS, TL_SCOPE_RANK, "copies by name",
                    "How much do copies move, and how fast?");
 
-const tl_analysis tl_copy_analysis = {
-    .name = "copy",
-    .question = "How much do copies move, and how fast?",
-    .tables = TL_SCHEMAS(&tl_copy_row_schema),
-    .per_rank = copy_per_rank,
-};
+const tl_analysis tl_copy_analysis = { .per_rank = copy_per_rank };

@@ -97,13 +97,7 @@ static void kernel_reduce(tl_tables *job)
 TL_TABLE_DEFINE_AS(kernel_row, "kernel", TL_KERNEL_FIELDS, TL_SCOPE_RANK, "device work by name",
                    "Which kernels take the time on a rank, and how long do they take?");
 
-const tl_analysis tl_kernel_analysis = {
-    .name = "kernel",
-    .question = "Which kernels take the time?",
-    .tables = TL_SCHEMAS(&tl_kernel_row_schema, &tl_kernel_ranks_schema),
-    .per_rank = kernel_per_rank,
-    .reduce = kernel_reduce,
-};
+const tl_analysis tl_kernel_analysis = { .per_rank = kernel_per_rank, .reduce = kernel_reduce };
 
 TL_ORDER_BY(by_name, tl_device_range, name)
 
@@ -135,9 +129,4 @@ static void annotation_device_per_rank(const tl_rank_view *view, const tl_config
 TL_TABLE_DEFINE(annotation_device, TL_ANNOTATION_DEVICE_FIELDS, TL_SCOPE_RANK, "user annotations on the device",
                 "How long did the device take for what each user annotation launched, as the profiler mirrors it?");
 
-const tl_analysis tl_annotation_device_analysis = {
-    .name = "annotation_device",
-    .question = "How long did devices take for what user annotations launched?",
-    .tables = TL_SCHEMAS(&tl_annotation_device_schema),
-    .per_rank = annotation_device_per_rank,
-};
+const tl_analysis tl_annotation_device_analysis = { .per_rank = annotation_device_per_rank };

@@ -115,9 +115,4 @@ static void launch_per_rank(const tl_rank_view *view, const tl_config *config, t
 TL_TABLE_DEFINE_AS(launch_row, "launch", TL_LAUNCH_FIELDS, TL_SCOPE_RANK, "calls that queue device work",
                    "What do launches cost the host, and how long does their work take to start?");
 
-const tl_analysis tl_launch_analysis = {
-    .name = "launch",
-    .question = "What do launches cost, and how long does their work take to start?",
-    .tables = TL_SCHEMAS(&tl_launch_row_schema),
-    .per_rank = launch_per_rank,
-};
+const tl_analysis tl_launch_analysis = { .per_rank = launch_per_rank };

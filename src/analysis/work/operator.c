@@ -313,10 +313,4 @@ TL_TABLE_DEFINE_AS(
     annotation_row, "annotation", TL_HOST_WORK_FIELDS, TL_SCOPE_RANK, "user annotations",
     "What do the user annotations of a rank cost on the host, and the work that they launch on the device?");
 
-const tl_analysis tl_operator_analysis = {
-    .name = "operator",
-    .question = "Which operators and annotations take the time?",
-    .needs = TL_NEEDS_HOST,
-    .tables = TL_SCHEMAS(&tl_operator_row_schema, &tl_annotation_row_schema),
-    .per_rank = operator_per_rank,
-};
+const tl_analysis tl_operator_analysis = { .needs = TL_NEEDS_HOST, .per_rank = operator_per_rank };

@@ -56,9 +56,4 @@ static void operator_ranks_reduce(tl_tables *job)
 TL_TABLE_DEFINE(annotation_ranks, TL_HOST_WORK_RANKS_FIELDS, TL_SCOPE_JOB, "user annotations over all ranks",
                 "Which user annotations take the time over all ranks, and on which rank do they take longest?");
 
-const tl_analysis tl_operator_ranks_analysis = {
-    .name = "operator_ranks",
-    .question = "Which operators and annotations take the time over all ranks?",
-    .tables = TL_SCHEMAS(&tl_operator_ranks_schema, &tl_annotation_ranks_schema),
-    .reduce = operator_ranks_reduce,
-};
+const tl_analysis tl_operator_ranks_analysis = { .reduce = operator_ranks_reduce };

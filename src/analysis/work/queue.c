@@ -104,9 +104,4 @@ static void queue_per_rank(const tl_rank_view *view, const tl_config *config, tl
 TL_TABLE_DEFINE_AS(queue_row, "queue", TL_QUEUE_FIELDS, TL_SCOPE_RANK, "queues of streams",
                    "How much work had been launched on a stream and not yet started?");
 
-const tl_analysis tl_queue_analysis = {
-    .name = "queue",
-    .question = "How much work had been launched and not yet started?",
-    .tables = TL_SCHEMAS(&tl_queue_row_schema),
-    .per_rank = queue_per_rank,
-};
+const tl_analysis tl_queue_analysis = { .per_rank = queue_per_rank };

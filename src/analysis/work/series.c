@@ -149,9 +149,4 @@ static void series_per_rank(const tl_rank_view *view, const tl_config *config, t
     tl_counters_free(&all);
 }
 
-const tl_analysis tl_series_analysis = {
-    .name = "series",
-    .question = "How much waited in each stream, and how fast were copies, over time?",
-    .tables = TL_SCHEMAS(&tl_series_row_schema),
-    .per_rank = series_per_rank,
-};
+const tl_analysis tl_series_analysis = { .per_rank = series_per_rank };
