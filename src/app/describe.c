@@ -151,7 +151,8 @@ static void explain_words(FILE *out)
         "measure: a result",
         "source: where the data came from; not part of a digest",
         ("The tables of tlmpi compat are other tools': hta is explained by Holistic Trace Analysis, tracelens by "
-         "TraceLens"),
+         "TraceLens, whose comparison of two traces is tlmpi diff: the merged tree is table diff_call_path, the "
+         "summary of operators diff_operator"),
     };
     fputc('\n', out);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
