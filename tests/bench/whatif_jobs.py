@@ -6,7 +6,8 @@
 Jobs of the second simulator (foreign/), each in two forms that differ by one thing alone: something takes longer by a known
 factor (kernels, the device in some steps, copies, input, the host, a garbage collection, a link, all transfers), and is scaled
 back; or waits are left out (of the host for its device, of kernels for communication).  As NVIDIA and as AMD devices record
-them, and with kernels launched by graphs.
+them, with kernels launched by graphs, and with queues that are soon full (there nothing is asked of overlap: which kernel would make
+room then is not modelled).
 
     off      the whole steps take more than 2 % longer or shorter than those of the other form
 
@@ -25,12 +26,13 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "foreign"))
 import engine  # noqa: E402
-from engine import Op, Simulation  # noqa: E402
+from engine import QUEUE, Op, Simulation  # noqa: E402
 from job import Job  # noqa: E402
 from kineto import Recording, write_rank  # noqa: E402
 from schedule import programs  # noqa: E402
 
 OFF, OFF_BESIDE, MOST = 0.02, 0.04, 0.02
+VARIANTS, QUEUES = ("nvidia", "amd", "graph", "queue"), {"queue": 40}
 AMD = {"cudaLaunchKernelExC": "hipExtLaunchKernel", "NVIDIA A100-SXM4-80GB": "AMD Instinct MI300X", "NVIDIA H100 80GB HBM3": "AMD Instinct MI300X",
        "(Pinned -> Device)": "(Host -> Device)", "(Pageable -> Device)": "(Host -> Device)", "(Device -> Pageable)": "(Device -> Host)"}
 
@@ -232,9 +234,10 @@ def ask(task):
     well, skew = programs(job), [rng.randrange(1_000_000) for _ in range(job.ranks)]
     well = [in_graphs(ops) for ops in well] if variant == "graph" else well
     form = Form(job, rng, well)
-    if not getattr(form, what)():
+    if (variant, what) == ("queue", "overlap") or not getattr(form, what)():
         return None
     simulation = Graphs if variant == "graph" else Simulation
+    engine.QUEUE = QUEUES.get(variant, QUEUE)
     drawn = simulation(well, job.groups, job.transfers(), job.beside, skew)
     made = simulation(form.ops, job.groups, form.transfers(), job.beside, skew)
     if not is_possible(drawn) or not is_possible(made):
@@ -261,7 +264,7 @@ def main():
     parser.add_argument("--procs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true", help="a line for each job")
     o = parser.parse_args()
-    tasks = [(o.tlmpi, o.seed, n, what, variant) for variant in ("nvidia", "amd", "graph") for what in o.only or DIFFERENCES for n in range(o.jobs)]
+    tasks = [(o.tlmpi, o.seed, n, what, variant) for variant in VARIANTS for what in o.only or DIFFERENCES for n in range(o.jobs)]
     n, noff, errors = 0, 0, []
     with concurrent.futures.ProcessPoolExecutor(o.procs) as pool:
         for found in pool.map(ask, tasks):

@@ -97,6 +97,7 @@ typedef struct tl_graph_build {
     int64_t *handed_ns;      /* by launch: when its work is handed over; INT64_MAX: it has no kernel */
     uint32_t *blocking;      /* by launch: the copy for whose end the call waits; TL_NONE */
     bool *queue_full;        /* by launch: the queue was full, and the call waited for room */
+    int64_t call_ns;         /* median length of the launch calls that found room in the queue, 20 us at most */
     uint32_t *launched;      /* by launch: its node */
     int64_t *latest_ns;      /* by turn: latest launch up to there */
     tl_stream_range *streams;

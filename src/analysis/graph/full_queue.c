@@ -1,4 +1,5 @@
-/* full_queue.c - marks launches that waited for room in a full launch queue.
+/* full_queue.c - marks launches that waited for room in a full launch queue; with room they would take as long as other
+ * launches do.
  *
  *     host      [launch a ][launch b ][launch c ]      a launch returns when the end of a kernel makes room:
  *     device    ][  s  ][   t   ][   u   ][  v          the number of pending kernels is then at its maximum
@@ -8,6 +9,9 @@
  * the kernels of one stream, or kernels that have not begun.
  */
 #include "build.h"
+#include "tlmpi/base/quantile.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
 
 typedef struct pending {
     size_t least, most; /* bounds of the number of kernels launched and not ended when the launch returns */
@@ -73,4 +77,12 @@ void tl_graph_find_full_queue(tl_graph_build *b)
     }
     for (size_t l = 0; nqueue_full < TL_MEDIAN_LEAST && l < view->nlaunches; l++)
         b->queue_full[l] = false;
+
+    int64_t *call_ns = tl_malloc((view->nlaunches + 1) * sizeof *call_ns);
+    size_t ncalls = 0;
+    for (size_t l = 0; l < view->nlaunches; l++)
+        if (!b->queue_full[l] && view->launches[l].nkernels > 0)
+            call_ns[ncalls++] = view->launches[l].end_ns - view->launches[l].start_ns;
+    b->call_ns = ncalls > 0 ? tl_ns_min(tl_median(call_ns, ncalls), TL_CLOCK_ERROR_NS) : TL_CLOCK_ERROR_NS;
+    free(call_ns);
 }

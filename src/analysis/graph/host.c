@@ -161,7 +161,8 @@ static uint32_t add_end_node(tl_graph_build *b, const recent *r, host_wait *w, c
     if (pause)
         return w->end = add_node_after(b, r, at, node);
     w->end = tl_graph_node(b, node);
-    tl_graph_edge(b, w->begin, w->end, w->release == TL_NONE ? ns : tl_ns_min(ns, TL_CLOCK_ERROR_NS), 0);
+    int64_t least_ns = at->launch != TL_NONE && b->queue_full[at->launch] ? b->call_ns : TL_CLOCK_ERROR_NS;
+    tl_graph_edge(b, w->begin, w->end, w->release == TL_NONE ? ns : tl_ns_min(ns, least_ns), 0);
     return w->end;
 }
 

@@ -136,6 +136,8 @@ static void launches_held_by_a_full_queue_are_waits(void)
     expect_release(&g, 1100, 1100, 0);
     expect_release(&g, 2100, 2100, 0);
     expect_release(&g, 3100, 3100, 0);
+    /* With room in the queue it would take as long as the other launches. */
+    CU_ASSERT_EQUAL(lag_us(&g, node_at(&g, TL_NODE_WAIT_BEGIN, 200), node_at(&g, TL_NODE_WAIT_END, 1100)), 5);
     /* Only then is its work handed over. */
     CU_ASSERT_NOT_EQUAL(lag_us(&g, node_at(&g, TL_NODE_WAIT_END, 1100), node_at(&g, TL_NODE_WORK, 3100)), NO_EDGE);
     tl_rank_graph_free(&g);
