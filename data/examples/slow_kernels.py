@@ -9,6 +9,6 @@ import tlmpi_tables
 with tlmpi_tables.Result(sys.argv[1]) as result:
     kernels = result.table("kernel_ranks")
     apart = kernels["slowest_ns"] - kernels["median_rank_ns"]
-    lost = numpy.where(kernels["kind"] == "compute", apart * kernels["median_count"], 0) / 1e6
+    lost = numpy.where(kernels["kind"] == "compute", apart * kernels["count"] / kernels["ranks"], 0) / 1e6
     for i in numpy.argsort(-lost, kind="stable")[:int(sys.argv[2]) if len(sys.argv) > 2 else 5]:
         print("%10.3f ms on rank %d: %s" % (lost[i], kernels["slowest_rank"][i], kernels["name"][i]))

@@ -141,7 +141,7 @@ static const char *const changes_lines[] = {
     "critical_path\tshare: path_ns by the sum of rank -1; own_ns: the activities of a rank in table breakdown",
     "group\tmissing, unmatched, suspect and transfer_ns are sums of table collective (group, state, suspect)",
     "bandwidth\tleast and most transfer_ns: those of table collective (group, kind, bytes)",
-    "collective\texpected: column seen of the group",
+    "collective\texpected: column seen of the group; loose: by the kind",
     "clock\tbefore_launch and before_launch_ns: of all work in table rank",
     ("quality\tmeaning: tlmpi describe quality; sums over ranks of table rank (before_launch, too_long), and checks "
      "that were 0 by construction (wait_balance, blame_balance)"),
@@ -155,7 +155,8 @@ static const char *const changes_lines[] = {
     "stream_idle\tintervals, busy_ns: table queue, interval; idle_device_busy_ns: gaps of table gap",
     "queue\tno_launch, before_launch: of all streams in table rank",
     "kernel_ranks, operator_ranks, annotation_ranks\tcounts, deviation, most and median of ranks: table kernel, operator",
-    "operator, annotation\tquartiles but the median",
+    "operator, annotation, phase\tquartiles but the median",
+    "pattern\tof_operator: the rows of the operator, and what has none",
     "bandwidth\talgbw_gb_s: bytes / transfer_ns",
     "mix\tbreakdown: compute_ns, comm_ns - comm_exposed_ns (both at once), copy_ns - copy_exposed_ns",
     NULL,

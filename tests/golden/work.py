@@ -177,7 +177,6 @@ def compare_patterns(name, trace, rows):
     first = {op: min((-device, -host) for (other, _), (_, host, device, _, _) in expected.items() if other == op) for op, _ in expected}
     beyond = len(rows) - min(len(expected), 100)
     check(f"{name}: the first hundred, and the first of each operator", {r["operator"] for r in rows} == set(first) and 0 <= beyond <= len(first))
-    check(f"{name}: sequences of an operator", all(int(r["of_operator"]) == sum(op == r["operator"] for op, _ in expected) for r in rows))
     known = collections.Counter((op, n, len(names), host, device) for (op, names), (n, host, device, _, _) in expected.items())
     got = collections.Counter((r["operator"], int(r["count"]), int(r["kernels"]), int(r["host_ns"]), int(r["device_ns"])) for r in rows)
     check(f"{name}: counts and times of patterns", not got - known, list((got - known).items())[:3])

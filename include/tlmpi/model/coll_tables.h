@@ -157,7 +157,8 @@ TL_LABELS(check);
     F(T, I64, kernel_sum_ns, MEASURE, "ns", "kernel time, summed over ranks")                                          \
     F(T, I64, wait_sum_ns, MEASURE, "ns", "wait of table arrival, summed over ranks")                                  \
     F(T, I64, transfer_ns, MEASURE, "ns",                                                                              \
-      "first end - last arrival, at least 0; where loose: the shortest kernel. Where "                                 \
+      "first end - last arrival, at least 0; where ranks may leave before all have come (all-to-all, broadcast, "      \
+      "send ...): the shortest kernel. Where "                                                                         \
       "state is not whole it is an upper bound: waiting for who is not there is part of it")                           \
     F(T, I32, late_rank, MEASURE, "", "rank that came last, of equal ones the lowest; -1 with one rank alone")         \
     F(T, I64, second_margin_ns, MEASURE, "ns", "last arrival - the one before it")                                     \
@@ -173,9 +174,6 @@ TL_LABELS(check);
       "late_sender: the receiver waited; late_receiver: the sender waited; "                                           \
       "late_partner: one of two that both send and receive; inconclusive: "                                            \
       "clocks cannot tell; suspect: something does not fit; none: one rank alone")                                     \
-    F(T, I32, loose, LABEL, "",                                                                                        \
-      "1: ranks may leave before all have come (all-to-all, broadcast, send ...), so ends and "                        \
-      "waits say less")                                                                                                \
     F(T, ENUM(node_span), span, LABEL, "",                                                                             \
       "intra_node: all ranks of the group (of a pair: both) on one host; inter_node; unknown")                         \
     F(T, F64, busbw_gb_s, MEASURE, "GB/s",                                                                             \

@@ -28,10 +28,7 @@
     F(T, NAME, operator, LABEL, "", "the operator")                                                                    \
     F(T, NAME, sequence, LABEL, "",                                                                                    \
       "the names of the work, shortened, in the order of launches, of one launch in that of device, stream and "       \
-      "start; \"x 3\" after one that comes three times in a row; the first of a long one, and how many follow")        \
-    F(T, I64, of_operator, MEASURE, "",                                                                                \
-      "how many of the rank's sequences the operator has: the one of this row, and "                                   \
-      "others with and without a row")
+      "start; \"x 3\" after one that comes three times in a row; the first of a long one, and how many follow")
 TL_TABLE(pattern_row, TL_PATTERN_FIELDS);
 
 #endif

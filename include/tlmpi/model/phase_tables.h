@@ -52,9 +52,7 @@ TL_TABLE(phase_step, TL_PHASE_STEP_FIELDS);
     F(T, I64, total_ns, MEASURE, "ns", "sum over these steps")                                                         \
     F(T, F64, mean_ns, MEASURE, "ns", "mean of a step")                                                                \
     F(T, I64, min_ns, MEASURE, "ns", "shortest")                                                                       \
-    F(T, F64, p25_ns, MEASURE, "ns", "lower quartile")                                                                 \
     F(T, F64, median_ns, MEASURE, "ns", "median")                                                                      \
-    F(T, F64, p75_ns, MEASURE, "ns", "upper quartile")                                                                 \
     F(T, I64, max_ns, MEASURE, "ns", "longest")                                                                        \
     F(T, I64, excess_ns, MEASURE, "ns",                                                                                \
       "sum of excess_ns of table phase_step: below 0 where it is shorter than on others")                              \

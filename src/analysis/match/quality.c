@@ -38,7 +38,7 @@ static void check_collective(tl_quality rows[TL_NCHECKS], const tl_collective_ro
     for (int s = TL_SUSPECT_KIND; s <= TL_SUSPECT_ENDS; s++)
         add_case(&rows[TL_CHECK_KIND + s - TL_SUSPECT_KIND], c->suspect == s,
                  c->suspect == TL_SUSPECT_ENDS ? c->end_spread_ns : 0);
-    if (c->n > 1 && !c->loose && (fits || c->suspect == TL_SUSPECT_ENDS))
+    if (c->n > 1 && !tl_is_loose((tl_collective)c->kind) && (fits || c->suspect == TL_SUSPECT_ENDS))
         add_case(&rows[TL_CHECK_END_TOGETHER], fits, c->end_spread_ns);
     if (matched) {
         add_case(&rows[TL_CHECK_INCONCLUSIVE], c->skew_class == TL_SKEW_INCONCLUSIVE, 0);
@@ -83,7 +83,7 @@ static void quality_fold(tl_tables *out)
                ((const tl_collective_row *)tl_table_row(collectives, c))->collective < a->collective)
             c++;
         const tl_collective_row *of = c < collectives->n ? tl_table_row(collectives, c) : NULL;
-        check_arrival(rows, a, of != NULL && of->collective == a->collective && of->loose);
+        check_arrival(rows, a, of != NULL && of->collective == a->collective && tl_is_loose((tl_collective)of->kind));
     }
     tl_table_append(tl_tables_get(out, &tl_quality_schema), rows, TL_NCHECKS);
 }

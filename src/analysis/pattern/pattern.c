@@ -172,13 +172,11 @@ static void pattern_per_rank(const tl_rank_view *view, const tl_config *config, 
     finding f = { .view = view };
     tl_table *table = tl_tables_get(out, &tl_pattern_row_schema);
     tl_bytes words = { 0 };
-    tl_map npatterns = { 0 }, shown = { 0 }; /* by operator: patterns; rows */
+    tl_map shown = { 0 }; /* by operator: rows */
     int64_t all_ns = 0;
     (void)config;
 
     find_patterns(&f);
-    for (size_t i = 0; i < f.n; i++)
-        tl_map_count(&npatterns, f.v.v[f.order[i]].name);
     for (size_t i = 0; i < view->nkernels; i++)
         all_ns = tl_ns_add(all_ns, view->kernels[i].end_ns - view->kernels[i].start_ns);
     for (size_t i = 0; i < f.n; i++) {
@@ -201,12 +199,10 @@ static void pattern_per_rank(const tl_rank_view *view, const tl_config *config, 
             .id = (int64_t)p->hash,
             .operator= p->name,
             .sequence = tl_names_intern(out->names, words.v, words.n),
-            .of_operator = (int64_t)tl_map_get(&npatterns, p->name),
         };
         tl_table_append(table, &row, 1);
     }
     tl_bytes_free(&words);
-    tl_map_free(&npatterns);
     tl_map_free(&shown);
     finding_free(&f);
 }

@@ -217,9 +217,7 @@ void tl_phase_rows(const tl_phase_job *j, const tl_phase_cells *cells, tl_tables
         row.total_ns = spread.total;
         row.mean_ns = spread.mean;
         row.min_ns = spread.min;
-        row.p25_ns = spread.p25;
         row.median_ns = spread.median;
-        row.p75_ns = spread.p75;
         row.max_ns = spread.max;
         tl_table_append(tl_tables_get(tables, &tl_phase_schema), &row, 1);
     }

@@ -111,8 +111,9 @@ static void fill_times(const tl_collective_view *c, const extent *x, const int64
         }
         row->seq = row->seq < 0 ? p->seq : row->seq;
     }
-    row->loose = tl_is_loose((tl_collective)c->kind);
-    row->transfer_ns = row->loose ? x->shortest_ns : tl_ns_max(tl_ns_between(x->first_end_ns, x->last_arrival_ns), 0);
+    row->transfer_ns = tl_is_loose((tl_collective)c->kind)
+                           ? x->shortest_ns
+                           : tl_ns_max(tl_ns_between(x->first_end_ns, x->last_arrival_ns), 0);
     row->late_rank = c->n > 1 ? x->late_rank : -1;
     row->second_margin_ns = c->n > 1 ? tl_ns_between(x->last_arrival_ns, x->second_last_arrival_ns) : 0;
     row->busbw_gb_s = NAN;

@@ -23,7 +23,6 @@ static void the_wait_is_from_the_own_arrival_to_the_last(void)
     CU_ASSERT_EQUAL(c->late_rank, 2);
     CU_ASSERT_EQUAL(c->second_margin_ns, 3 * US);
     CU_ASSERT_EQUAL(c->skew_class, TL_SKEW_MIXED);
-    CU_ASSERT_EQUAL(c->loose, 0);
     static const int64_t waits[] = { 5, 3, 0 }, tails[] = { 0, 0, 1 };
     for (size_t i = 0; i < 3; i++) {
         CU_ASSERT_EQUAL(meeting_arrival(m, i)->rank, (int32_t)i);
@@ -75,7 +74,6 @@ static void a_rank_may_leave_an_all_to_all_early(void)
     meeting *m = meet("0: AAAAAA...", "1: ....AAAAA", NULL);
     m->participants[0].kind = m->participants[1].kind = TL_ALL_TO_ALL;
     meeting_analyse(m);
-    CU_ASSERT_EQUAL(meeting_collective(m, 0)->loose, 1);
     CU_ASSERT_EQUAL(meeting_collective(m, 0)->transfer_ns, 5 * US); /* the shortest kernel */
     CU_ASSERT_EQUAL(meeting_collective(m, 0)->suspect, TL_SUSPECT_NOTHING);
     meeting_free(m);
