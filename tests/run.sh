@@ -65,32 +65,21 @@ stage()
     grep -iE '^skipped' "$log" | sed "s/^/$name: /" >> "$logs/skipped"
 }
 
-# build FOLDER OPTION... - another build of everything
+# build FOLDER TARGET OPTION... - another build
 build()
 {
-    folder=$1
-    shift
+    folder=$1 target=$2
+    shift 2
     if [ ! -f "$folder/CMakeCache.txt" ]; then
         set -- -G Ninja "$@"
     fi
-    cmake -S . -B "$folder" -DTLMPI_WERROR=ON "$@" && cmake --build "$folder"
+    cmake -S . -B "$folder" -DTLMPI_WERROR=ON "$@" && cmake --build "$folder" --target "$target"
 }
 
-# build_program FOLDER OPTION... - another build of the serial program alone
-build_program()
-{
-    folder=$1
-    shift
-    if [ ! -f "$folder/CMakeCache.txt" ]; then
-        set -- -G Ninja "$@"
-    fi
-    cmake -S . -B "$folder" -DTLMPI_WERROR=ON "$@" && cmake --build "$folder" --target tlmpi-serial
-}
-
-# units FOLDER - its ctest, with our closing line
+# units FOLDER - its ctest, a test at a time, with our closing line
 units()
 {
-    ctest --test-dir "$1" --output-on-failure -j "$cores" | tee "$1/ctest.log"
+    ctest --test-dir "$1" --output-on-failure | tee "$1/ctest.log"
     total=$(sed -n 's/.*tests failed out of \([0-9]*\)$/\1/p' "$1/ctest.log")
     bad=$(sed -n 's/.*, \([0-9]*\) tests failed out of [0-9]*$/\1/p' "$1/ctest.log")
     skips=$(grep -c '\*\*\*Skipped' "$1/ctest.log")
@@ -110,7 +99,7 @@ units()
 tidy()
 {
     find src data -name '*.c' | sort > "$logs/sources"
-    xargs -P "$cores" -n 1 clang-tidy -p build-clang-asan --quiet --warnings-as-errors='*' < "$logs/sources" > "$logs/tidy.raw" 2>&1
+    xargs -n 1 clang-tidy -p build-clang-asan --quiet --warnings-as-errors='*' < "$logs/sources" > "$logs/tidy.raw" 2>&1
     found=$?
     sed -n "s|^$top/\(.*: error: .*\)|FAILED: \1|p" "$logs/tidy.raw" | sort -u
     findings=$(sed -n "s|^$top/\(.*: error: .*\)|\1|p" "$logs/tidy.raw" | sort -u | wc -l)
@@ -164,16 +153,19 @@ start()
     } &
 }
 
-# What takes longest comes first.  asan-mpi's settings: see tests/CMakeLists.txt.
+# What takes longest comes first; damage is read under the sanitizers alone.  asan-mpi's settings: see tests/CMakeLists.txt.
 product()
 {
+    start tidy tidy
+    start asan-units units build-clang-asan
     start digests sh tests/golden/digest.sh build/tlmpi build/make_trace build-serial/tlmpi-serial
     start instructions sh tests/bench/instructions.sh build/tlmpi-serial build/make_trace
-    start fuzz sh tests/fuzz/run.sh build-fuzz 30
+    start fuzz sh tests/fuzz/run.sh build-clang-asan 24
     start idle /usr/bin/python3 tests/golden/idle.py build/tlmpi-serial
-    start asan-faults /usr/bin/python3 tests/faults/input.py build-clang-asan/tlmpi-serial
+    start faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi build-clang-asan/tlmpi-serial
+    start augment /usr/bin/python3 tests/faults/augment.py build-clang-asan/tlmpi-serial build/tlmpi "2 3"
     start stories sh tests/golden/stories.sh build/tlmpi
-    start asan-ask /usr/bin/python3 tests/faults/ask.py build-clang-asan/tlmpi-serial build/make_trace
+    start faults-ask /usr/bin/python3 tests/faults/ask.py build-clang-asan/tlmpi-serial build/make_trace
     start hta sh tests/golden/compat_hta.sh build/tlmpi
     start cli-compat sh tests/cli/compat.sh build/tlmpi
     start hta-options /usr/bin/python3 tests/golden/hta_options.py build/tlmpi build/make_trace
@@ -220,37 +212,34 @@ product()
     start memory /usr/bin/python3 tests/golden/memory.py build/tlmpi build/make_trace
     start executions /usr/bin/python3 tests/golden/executions.py build/tlmpi
     start readback sh tests/golden/readback.sh build/tlmpi build/make_trace
-    start faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
     start no-memory /usr/bin/python3 tests/faults/no_memory.py build/tests/tlmpi_starved build/tests/tlmpi_starved_serial build/make_trace
     start faults-folders /usr/bin/python3 tests/faults/folders.py build/tlmpi-serial
     start faults-databases /usr/bin/python3 tests/faults/databases.py build/tlmpi-serial
     start augment-tracelens /usr/bin/python3 tests/golden/augment_tracelens.py build/tlmpi
     start reps /usr/bin/python3 tests/golden/reps.py build/tlmpi "2 3"
-    start augment-waits /usr/bin/python3 tests/golden/augment_waits.py build/tlmpi-serial build/make_trace
-    start augment /usr/bin/python3 tests/faults/augment.py build/tlmpi "2 3"
-    start faults-ask /usr/bin/python3 tests/faults/ask.py build/tlmpi-serial build/make_trace
     start faults-doubts /usr/bin/python3 tests/faults/doubts.py build/tlmpi-serial build/make_trace
     start first-run first_run
     start record-lines /usr/bin/python3 tests/record/python.py build
     start record sh tests/record/run.sh build
     start asan-mpi env ASAN_OPTIONS=fast_unwind_on_malloc=0:intercept_tls_get_addr=0 sh tests/golden/stories.sh build-clang-asan/tlmpi 2 one_straggler several_devices idle_peers truncated
     start asan-stories sh tests/golden/stories.sh build-clang-asan/tlmpi-serial 0
-    start asan-augment /usr/bin/python3 tests/faults/augment.py build-clang-asan/tlmpi-serial
-    start asan-augment-waits /usr/bin/python3 tests/golden/augment_waits.py build-clang-asan/tlmpi-serial build/make_trace
-    start asan-graph /usr/bin/python3 tests/faults/graph.py build-clang-asan/tlmpi-serial
-    # Not beside others: what a shell starts so does not hear of SIGINT.
-    stage faults-output /usr/bin/python3 tests/faults/output.py build/tlmpi build/make_trace
+    start augment-waits /usr/bin/python3 tests/golden/augment_waits.py build-clang-asan/tlmpi-serial build/make_trace
+    start graph /usr/bin/python3 tests/faults/graph.py build-clang-asan/tlmpi-serial
 }
 
-stage scripts scripts
-stage layers sh tests/layers.sh
-stage numbers sh tests/numbers.sh
-stage units units build
-stage clang build build-clang-asan -DCMAKE_C_COMPILER=clang -DTLMPI_SANITIZE=ON
-stage tidy tidy
-stage asan-units units build-clang-asan
-stage serial build_program build-serial -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF -DTLMPI_ZSTD=OFF -DTLMPI_SQLITE=OFF -DTLMPI_SIMD=OFF
+# The compilers take all cores; what is built is tested on each core that they leave.
+start units units build
+start scripts scripts
+start layers sh tests/layers.sh
+start numbers sh tests/numbers.sh
+wait
+stage clang build build-clang-asan all -DCMAKE_C_COMPILER=clang -DTLMPI_SANITIZE=ON -DTLMPI_FUZZ=ON
+# With less optimization: an answer does not depend on that either.
+stage serial build build-serial tlmpi-serial -DCMAKE_C_FLAGS_RELEASE=-O1 -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF -DTLMPI_ZSTD=OFF \
+    -DTLMPI_SQLITE=OFF -DTLMPI_SIMD=OFF
 product
+# Not in the background: what a shell starts there does not hear of SIGINT.
+stage faults-output /usr/bin/python3 tests/faults/output.py build/tlmpi build/make_trace
 wait
 
 while read -r good bad left_out; do

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""augment.py TLMPI [PROCS] - copies of traces with tracks added: every byte of the trace is there, what is added is what the
-gap tables say, and a copy that cannot be made leaves nothing behind.
+"""augment.py TLMPI-SERIAL [TLMPI PROCS] - copies of traces with tracks added: every byte of the trace is there, what is added
+is what the gap tables say, and a copy that cannot be made leaves nothing behind.
 
-PROCS ("2 3"): also under mpirun.  TLMPI_CORPUS: the public traces, too.
+PROCS ("2 3"): and TLMPI on so many procs.  TLMPI_CORPUS: the public traces, too.
 """
 
 import gzip
@@ -373,15 +373,14 @@ def main():
     checks = Checks()
     os.environ.update(MPI)
     program = os.path.abspath(sys.argv[1])
-    counts = sys.argv[2].split() if len(sys.argv) > 2 else []
     tests = [whole_traces, says_what_the_tables_say, devices_have_their_own, tracelens_has_its_own,
              odd_names_stay_json, damaged, cannot_write, bad_disks]
     for test in tests:
         with tempfile.TemporaryDirectory() as folder:
             test(checks, program, folder)
-    if counts:
+    if len(sys.argv) > 3:
         with tempfile.TemporaryDirectory() as folder:
-            procs_share(checks, program, folder, counts)
+            procs_share(checks, os.path.abspath(sys.argv[2]), folder, sys.argv[3].split())
     checks.close()
 
 

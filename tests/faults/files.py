@@ -104,8 +104,7 @@ def huge(checks, program):
             os.remove(os.path.join(data, "rank-%d.json.gz" % rank))
         run = Run(program, [data], out + "-begun")
         checks.that(run.status == 1, "a trace that is searched in vain: exit status 1", run.status)
-        if "asan" not in program:
-            checks.that(run.peak_bytes < 300 << 20, "1 GB texts: less than 300 MB of memory", run.peak_bytes)
+        checks.that(run.peak_bytes < 300 << 20, "1 GB texts: less than 300 MB of memory", run.peak_bytes)
 
 
 def names(checks, program):
@@ -130,8 +129,6 @@ def names(checks, program):
             checks.that(run.status == 0 and row.get("intervals") == row.get("repaired") == 30, "long names are cut", row)
             checks.that(run.rows("interval") == runs[0].rows("interval"), "long names are cut to the same texts")
         checks.that(len({r["name"] for r in runs[0].rows("interval") if r["rank"] == 1}) == 30, "long names stay apart")
-        if "asan" in program:
-            return
         checks.that(runs[0].peak_bytes < 150 << 20, "long names: less than 150 MB of memory", runs[0].peak_bytes)
         fill(kernel(i, name="k%d" % i) + ",\n" for i in range(200000))
 
@@ -168,9 +165,8 @@ def bounded(checks, program):
                     "--max-memory: the rank is cut and told", run.status, row, run.stderr[-300:])
         checks.that("--max-memory" in run.stderr + run.stdout, "--max-memory: the words name it", run.stderr[-300:])
         witness(checks, run, "--max-memory")
-        if "asan" not in program:
-            checks.that(row.get("intervals", 0) > 200000, "--max-memory: what there was room for is kept", row)
-            checks.that(run.peak_bytes < 150 << 20, "--max-memory: it is held", run.peak_bytes)
+        checks.that(row.get("intervals", 0) > 200000, "--max-memory: what there was room for is kept", row)
+        checks.that(run.peak_bytes < 150 << 20, "--max-memory: it is held", run.peak_bytes)
         for size in ("0", "-1", "1X", "4GB", "", "99999999999G", "1.5G"):
             bad = Run(program, ["check", data, "--max-memory=" + size])
             checks.that(bad.status == 2, "--max-memory %r is refused" % size, bad.status, bad.stderr)
@@ -290,5 +286,4 @@ def crowds(checks, program):
             devices = sum(r["busy_ns"] for r in rows if r["device"] >= 0 and r["step"] == -1)
             checks.that(whole == steps == devices == n * dur * 1000, "%d devices and steps, %s: the sums" % (n, what),
                         whole, steps, devices)
-            if "asan" not in program:
-                checks.that(run.peak_bytes < 64 << 20, "%d devices and steps, %s: memory" % (n, what), run.peak_bytes)
+            checks.that(run.peak_bytes < 64 << 20, "%d devices and steps, %s: memory" % (n, what), run.peak_bytes)

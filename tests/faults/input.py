@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""input.py TLMPI - damaged traces: no crash, no hang; the others analysed, whole events kept, lost ones counted.
+"""input.py TLMPI [WATCHED] - damaged traces: no crash, no hang; the others analysed, whole events kept, lost ones counted.
 
 One folder holds many ranks, each damaged in its own way, so one run reads them all and rank 0, which is whole, is the
-witness that the others do it no harm.
+witness that the others do it no harm.  WATCHED is the program under sanitizers, which reads what is not about memory.
 """
 
 import os
@@ -170,21 +170,21 @@ def other_tools(checks, program):
 
 def main():
     checks = Checks()
-    program = os.path.abspath(sys.argv[1])
+    program, watched = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[-1])
     files.crowds(checks, program)  # first: its bound on memory is the lowest
     files.names(checks, program)
     files.bounded(checks, program)
-    for options in ((), ("--parser", "yajl")):
-        texts(checks, program, options)
-    heads(checks, program)
-    repaired_alone(checks, program)
-    bytes_told(checks, program)
-    cut_texts(checks, program)
-    files.gzips(checks, program)
-    files.files(checks, program)
-    files.pipes(checks, program)
-    other_tools(checks, program)
     files.huge(checks, program)
+    for options in ((), ("--parser", "yajl")):
+        texts(checks, watched, options)
+    heads(checks, watched)
+    repaired_alone(checks, watched)
+    bytes_told(checks, watched)
+    cut_texts(checks, watched)
+    files.gzips(checks, watched)
+    files.files(checks, watched)
+    files.pipes(checks, watched)
+    other_tools(checks, watched)
     checks.close()
 
 

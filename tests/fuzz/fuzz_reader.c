@@ -231,7 +231,6 @@ static void link_and_analyse(tl_trace *trace)
     const tl_rules rules = { 0 };
     tl_linked linked;
     tl_tables out;
-    tl_error err;
     size_t nschemas;
     const tl_schema *const *schemas = tl_all_schemas(&nschemas);
 
