@@ -3,7 +3,7 @@
 
     TLMPI_CORPUS=folder python3 tests/bench/diff_pairs.py build/tlmpi-serial build/make_trace --list
 
-Eighty pairs of jobs with one difference that is known, and twenty with none but chance.  Jobs are simulated by make_trace, with
+Eighty pairs of jobs with one difference that is known, and 23 with none but chance.  Jobs are simulated by make_trace, with
 another option or with time put into the traces (planted.py), or recorded on real devices, repeated, given noise and changed in the
 same way; without TLMPI_CORPUS the simulated ones alone.  In every second pair A and B change places.
 
@@ -85,6 +85,12 @@ NATIVE_MORE = [
     ("one_rank", "--ranks 8 --shard --flavour rocm", "--fault compute_slow --fault-rank 0 --fault-cost 0.08", {"rank": 0}),
     ("one_rank", "--ranks 8 --pp 2", "--fault compute_slow --fault-rank 6 --fault-cost 0.08", {"rank": 6}),
 ]
+# Equal jobs: recordings of B begin within a step, lack ranks, or have no arguments of collectives.
+NATIVE_EQUAL = [
+    ("equal", "--ranks 4 --steps 14", "--cut-head-us 9000", {}),
+    ("equal", "--ranks 8 --pp 2", "--missing 4,5", {}),
+    ("equal", "--ranks 8 --tp 2 --age 2022", "--no-groups", {}),
+]
 # Recordings of one job without and with a slow worker; the first has one of its own, which the second has not.
 PRODUCTION = [("production_ar", ("production_ar_x1.3", 0)), ("production_st", ("production_st_x1.2", 6))]
 EQUAL = "uneven torchrec_5 two_ranks h100_bert h100_falconsai mi300_falconsai mi300_bert torchrec " \
@@ -105,7 +111,7 @@ def pairs():
     listed += [("straggler", *each) for each in PRODUCTION]
     listed += [("equal", base, None) for base in EQUAL.split()]
     listed += [("pause", base, None) for base in PAUSED.split()]
-    listed += [(kind, a, (a, b, truth)) for kind, a, b, truth in NATIVE_MORE]
+    listed += [(kind, a, (a, b, truth)) for kind, a, b, truth in NATIVE_MORE + NATIVE_EQUAL]
     return [Pair(i, *each) for i, each in enumerate(listed)]
 
 
@@ -178,7 +184,9 @@ def is_it(pair, truth, tables, row):
     if pair.kind in ("pause", "long"):
         return part == "long_steps"
     if pair.kind == "link":
-        return part == "transfer" and name.endswith("of ranks " + truth["group"])
+        of_group = "of ranks " + truth["group"]
+        return part == "transfer" and name.endswith(of_group) and all(
+            f["why"].endswith(of_group) for f in tables["diff"] if f["part"] == "waiting" and f["why"])
     if pair.kind == "sync":
         return part in ("idle", "outside") or "ynchronize" in words
     return part in ("idle", "outside") or "DataLoader" in words

@@ -151,7 +151,7 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
     F(T, ENUM(diff_part), part, LABEL, "", "the part of the step that it is in")                                       \
     F(T, ENUM(diff_change), change, LABEL, "", "what became of it")                                                    \
     F(T, I64, change_ns, MEASURE, "ns",                                                                                \
-      "change of a step; 0 of communication and waits for the device, whose time is in the rows of parts")             \
+      "change of a step; 0 of a kernel of communication, whose time is in the rows of parts")                          \
     F(T, F64, share, MEASURE, "", "change_ns / the step of A")                                                         \
     F(T, F64, p_value, MEASURE, "", "as in the table that has it")                                                     \
     F(T, I32, sure, MEASURE, "",                                                                                       \

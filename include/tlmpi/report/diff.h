@@ -26,7 +26,7 @@ void tl_print_diff(FILE *out, const tl_diff_words *words);
  *
  *     step       of the median step, or of the mean one where more steps of B are far above the median than by chance
  *     kernel     of the time of any kernel, copy or memset that takes a hundredth of the step (parameter diff_least);
- *                not of communication and synchronisation, whose time contains waiting
+ *                not of communication, whose time contains waiting
  *     compute, waiting, transfer, comm, copy, idle     of the step of A; comm: waiting, transfer, and unknown of both
  */
 typedef enum tl_diff_gate {

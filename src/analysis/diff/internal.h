@@ -63,7 +63,7 @@ typedef struct launches {
     int64_t count, ns;
 } launches;
 
-/* Launches of a kernel on one rank of a side, by compared step. */
+/* Launches of a kernel on one rank of a side, by compared step, or of the whole recording. */
 typedef struct series {
     uint32_t work; /* index in of[KERNELS] */
     int32_t rank, side;
@@ -178,6 +178,9 @@ void tl_diff_amount_add(amount *to, const amount *more);
 /* Returns the work with the largest change in one direction (way 1: longer, -1: shorter); times of each side are
  * divided by `by`; NULL: none.  *change_ns: its change; *all_ns: the sum of such changes. */
 const work *tl_diff_most_changed(const works *w, double way, const double by[2], double *change_ns, double *all_ns);
+
+/* Returns the sum over the compared steps. */
+launches tl_diff_launches_of(const tl_diff *diff, const series *x);
 
 /* Sets, for each aligned kernel, the p-value of its times over steps and the ranks on which it changes. */
 void tl_diff_kernel_steps(tl_diff *diff);

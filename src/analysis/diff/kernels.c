@@ -13,9 +13,10 @@
 void tl_diff_take_interval(tl_diff *diff, int which, const tl_interval *row)
 {
     const side *s = &diff->side[which];
-    size_t step = place_of(s->steps.v, s->steps.n, row->step);
-    if (step == s->steps.n || place_of(s->ranks.v, s->ranks.n, row->rank) == s->ranks.n || row->name == TL_NO_NAME)
-        return;
+    size_t step = s->marked ? place_of(s->steps.v, s->steps.n, row->step) : 0;
+    if (step == s->steps.n || place_of(s->ranks.v, s->ranks.n, row->rank) == s->ranks.n || row->name == TL_NO_NAME ||
+        row->kind == TL_SYNC)
+        return; /* waits for the device are no kernels */
     uint64_t key = ((uint64_t)row->name << 32 | (uint32_t)row->rank) << 1 | (uint64_t)which;
     uint32_t at = tl_map_number(&diff->series_of, key, diff->series.n);
     if (at == diff->series.n) {
@@ -29,6 +30,16 @@ void tl_diff_take_interval(tl_diff *diff, int which, const tl_interval *row)
     launches *to = &diff->series.v[at].step[step];
     to->count++;
     to->ns = tl_ns_sum(to->ns, row->duration_ns);
+}
+
+launches tl_diff_launches_of(const tl_diff *diff, const series *x)
+{
+    launches sum = { 0 };
+    for (size_t i = 0; i < diff->side[x->side].steps.n; i++) {
+        sum.count += x->step[i].count;
+        sum.ns = tl_ns_sum(sum.ns, x->step[i].ns);
+    }
+    return sum;
 }
 
 /* Launches by compared step, on both sides. */
@@ -138,6 +149,8 @@ void tl_diff_kernel_steps(tl_diff *diff)
 {
     works *w = &diff->of[KERNELS];
     both all, own;
+    TL_EACH (series, s, diff->series)
+        s->work = w->v.v[s->work].root;
     if (!diff->side[A].marked)
         return;
     bool same_ranks = diff->side[A].common != NULL && diff->side[A].ranks.n > 1;
@@ -148,8 +161,6 @@ void tl_diff_kernel_steps(tl_diff *diff)
         all.of[i] = tl_calloc(diff->side[i].steps.n + 1, sizeof *all.of[i]);
         own.of[i] = tl_calloc(diff->side[i].steps.n + 1, sizeof *own.of[i]);
     }
-    TL_EACH (series, s, diff->series)
-        s->work = w->v.v[s->work].root;
     tl_vec_sort(&diff->series, by_work);
     for (size_t from = 0, to; from < diff->series.n; from = to) {
         const series *first = &diff->series.v[from];

@@ -48,19 +48,10 @@ static void read_kernels(tl_diff *diff, int which)
     uint32_t operators = intern_word(diff, "operator");
     TL_EACH (const series, x, diff->series) {
         const work *w = &diff->of[KERNELS].v.v[x->work];
-        amount more = { 0 };
-        for (size_t i = 0; i < s->steps.n; i++) {
-            more.count += x->side == which ? (double)x->step[i].count : 0;
-            more.ns = x->side == which ? tl_ns_sum(more.ns, x->step[i].ns) : 0;
-        }
-        if (s->marked && x->side == which)
-            add_amount(diff, &diff->of[KERNELS], which, w->kind, w->name, x->rank, more);
-    }
-    TL_ROWS (const tl_kernel_row, row, table_of(s, &tl_kernel_row_schema)) {
-        if (!s->marked && is_compared(s, row->rank))
-            add_amount(diff, &diff->of[KERNELS], which, intern_word(diff, tl_kind_labels[row->kind]),
-                       tl_diff_name_in(diff, which, row->name), row->rank,
-                       (amount){ .count = (double)row->count, .ns = row->total_ns });
+        const launches sum = tl_diff_launches_of(diff, x);
+        if (x->side == which)
+            add_amount(diff, &diff->of[KERNELS], which, w->kind, w->name, x->rank,
+                       (amount){ .count = (double)sum.count, .ns = sum.ns });
     }
     TL_ROWS (const tl_operator_row, row, table_of(s, &tl_operator_row_schema))
         if (is_compared(s, row->rank) && row->name != TL_NO_NAME)

@@ -263,20 +263,18 @@ void tl_diff_add_middle(const side *s, size_t rank, cell *to, int64_t *n)
     (*n)++;
 }
 
-/* Returns the role of a rank: a hash of the names of its compute kernels. */
-static uint64_t role_of(tl_diff *diff, int which, int64_t rank)
+/* Returns the role of each rank of a side: a hash of the names of its compute kernels; the caller frees them. */
+static uint64_t *roles_of(tl_diff *diff, int which)
 {
-    uint64_t key = 0;
-    const tl_table *kernels = table_of(&diff->side[which], &tl_kernel_row_schema);
-    for (size_t i = tl_table_from_rank(kernels, (int32_t)rank); i < kernels->n; i++) {
-        const tl_kernel_row *row = tl_table_row(kernels, i);
-        if (row->rank != rank)
-            break;
-        uint32_t family = tl_diff_family_of(&diff->names, tl_diff_name_in(diff, which, row->name));
-        if (row->kind == TL_COMPUTE)
-            key += tl_hash_mix(1, family); /* a sum: independent of the order; a family may repeat */
+    const side *s = &diff->side[which];
+    uint64_t *keys = tl_calloc(s->ranks.n + 1, sizeof *keys);
+    TL_EACH (const series, x, diff->series) {
+        const work *w = &diff->of[KERNELS].v.v[x->work];
+        if (x->side == which && tl_text_is(tl_names_text(&diff->names, w->kind), tl_kind_labels[TL_COMPUTE]))
+            keys[place_of(s->ranks.v, s->ranks.n, x->rank)] +=
+                tl_hash_mix(1, tl_diff_family_of(&diff->names, w->name)); /* independent of order; may repeat */
     }
-    return key;
+    return keys;
 }
 
 typedef struct role {
@@ -292,10 +290,11 @@ static void put_breakdown(tl_diff *diff, tl_table *table)
     bool same = a->ranks.n == b->ranks.n && memcmp(a->ranks.v, b->ranks.v, a->ranks.n * sizeof *a->ranks.v) == 0;
     TL_VEC(role) roles = { 0 };
 
-    for (int i = A; i <= B; i++)
+    for (int i = A; i <= B; i++) {
+        uint64_t *keys = roles_of(diff, i);
         for (size_t r = 0; r < diff->side[i].ranks.n; r++) {
             int64_t rank = diff->side[i].ranks.v[r];
-            uint64_t key = same ? (uint64_t)rank : role_of(diff, i, rank);
+            uint64_t key = same ? (uint64_t)rank : keys[r];
             size_t at = 0;
             while (at < roles.n && roles.v[at].key != key)
                 at++;
@@ -304,6 +303,8 @@ static void put_breakdown(tl_diff *diff, tl_table *table)
             tl_vec_push(&roles.v[at].ranks[i], rank);
             tl_diff_add_middle(&diff->side[i], r, &roles.v[at].sum[i], &roles.v[at].n[i]);
         }
+        free(keys);
+    }
     TL_EACH (role, x, roles) {
         tl_diff_breakdown *row = tl_table_add(table);
         int64_t *const to[] = { &row->step_ns,    &row->compute_ns, &row->waiting_ns, &row->transfer_ns,

@@ -35,12 +35,11 @@ static tl_diff_found *add_found(tl_diff *diff, uint8_t part, int64_t change_ns, 
     return row;
 }
 
-static uint8_t part_of_kernel(const tl_diff *diff, const tl_diff_work *row)
+static uint8_t part_of_kind(const tl_diff *diff, uint32_t kind)
 {
-    tl_text kind = tl_names_text(&diff->names, row->kind);
-    return tl_text_is(kind, tl_kind_labels[TL_COMPUTE]) ? TL_DIFF_COMPUTE
-           : tl_text_is(kind, tl_kind_labels[TL_COMM])  ? TL_DIFF_TRANSFER
-           : tl_text_is(kind, tl_kind_labels[TL_SYNC])  ? TL_DIFF_IDLE
+    tl_text text = tl_names_text(&diff->names, kind);
+    return tl_text_is(text, tl_kind_labels[TL_COMPUTE]) ? TL_DIFF_COMPUTE
+           : tl_text_is(text, tl_kind_labels[TL_COMM])  ? TL_DIFF_TRANSFER
                                                         : TL_DIFF_COPY;
 }
 
@@ -133,23 +132,21 @@ static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
     for (int i = A; i <= B; i++)
         if (place_of(diff->side[i].ranks.v, diff->side[i].ranks.n, row->rank) == diff->side[i].ranks.n)
             return; /* the rank is not compared on both sides */
+    TL_EACH (const series, x, diff->series) {
+        const work *w = &diff->of[KERNELS].v.v[x->work];
+        if (x->rank == row->rank && part_of_kind(diff, w->kind) != TL_DIFF_TRANSFER)
+            tl_diff_works_at(&own, TL_DIFF_COMPUTE, w->name)->side[x->side].ns +=
+                llround((double)tl_diff_launches_of(diff, x).ns * (double)diff->side[x->side].ranks.n /
+                        diff->of[KERNELS].rate[x->side]);
+    }
     for (int i = A; i <= B; i++) {
         const side *s = &diff->side[i];
-        TL_ROWS (const tl_kernel_row, kernel, table_of(s, &tl_kernel_row_schema))
-            if (kernel->rank == row->rank && kernel->kind != TL_COMM && kernel->kind != TL_SYNC) {
-                const char *kind = tl_kind_labels[kernel->kind];
-                const work *of_all =
-                    tl_diff_works_at(&diff->of[KERNELS], tl_names_intern(&diff->names, kind, strlen(kind)),
-                                     tl_diff_name_in(diff, i, kernel->name));
-                tl_diff_works_at(&own, TL_DIFF_COMPUTE, diff->of[KERNELS].v.v[of_all->root].name)->side[i].ns +=
-                    kernel->total_ns;
-            }
         TL_ROWS (const tl_idle_summary, idle, table_of(s, &tl_idle_summary_schema))
             if (idle->rank == row->rank && idle->device == -1 && idle->step == -1 && idle->place > 0)
-                tl_diff_works_at(&own, TL_DIFF_IDLE, tl_diff_class_of(diff, idle))->side[i].ns += idle->total_ns;
+                tl_diff_works_at(&own, TL_DIFF_IDLE, tl_diff_class_of(diff, idle))->side[i].ns +=
+                    llround((double)idle->total_ns / s->recorded);
     }
-    const work *best = tl_diff_most_changed(&own, way, (double[]){ diff->side[A].recorded, diff->side[B].recorded },
-                                            &change_ns, &all_ns);
+    const work *best = tl_diff_most_changed(&own, way, (double[]){ 1, 1 }, &change_ns, &all_ns);
     if (best != NULL && fabs(change_ns) * (double)TL_LITTLE_PART >= fabs((double)row->change_ns)) {
         row->why = best->name;
         row->why_ns = llround(change_ns);
@@ -263,7 +260,7 @@ static void put_replaced(const tl_diff *diff, tl_diff_found *row, uint8_t collec
 {
     TL_ROWS (const tl_diff_work, w, &diff->tables[TABLE_KERNEL])
         if (row->why == TL_NO_NAME && w->sure && w->change == TL_DIFF_REPLACED &&
-            part_of_kernel(diff, w) == TL_DIFF_TRANSFER && (w->change_ns > 0) == (row->change_ns > 0) &&
+            part_of_kind(diff, w->kind) == TL_DIFF_TRANSFER && (w->change_ns > 0) == (row->change_ns > 0) &&
             tl_diff_collective_of(tl_names_text(&diff->names, w->name)) == collective) {
             row->why = w->name;
             row->b_name = w->b_name;
@@ -309,18 +306,11 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
         row->times = common;
 }
 
-/* Returns whether the time of kernels of that part is told: that of communication and of waits for the device is told by
- * the parts of the step. */
-static bool is_timed(uint8_t part)
-{
-    return part != TL_DIFF_TRANSFER && part != TL_DIFF_IDLE;
-}
-
 /* Returns whether the kernel is named: a significant change, or a large one that no test can judge. */
 static bool is_named(const tl_diff *diff, const tl_diff_work *w)
 {
     return w->sure ||
-           (isnan(w->p_value) && w->change == TL_DIFF_SAME && is_timed(part_of_kernel(diff, w)) &&
+           (isnan(w->p_value) && w->change == TL_DIFF_SAME && part_of_kind(diff, w->kind) != TL_DIFF_TRANSFER &&
             fabs(w->share) >= TL_VERDICT_LEAST_COST && fabs(w->b_each_ns / w->a_each_ns - 1) >= TL_DIFF_LEAST);
 }
 
@@ -329,7 +319,7 @@ static bool is_told_by_kernels(const tl_diff *diff, const tl_diff_step *step, do
 {
     int64_t named_ns = 0;
     TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL])
-        named_ns += is_named(diff, row) && part_of_kernel(diff, row) == step->part ? row->change_ns : 0;
+        named_ns += is_named(diff, row) && part_of_kind(diff, row->kind) == step->part ? row->change_ns : 0;
     return ((step->part == TL_DIFF_COMPUTE && isnan(common)) || step->part == TL_DIFF_COPY) &&
            (step->change_ns == 0 || 2 * (double)named_ns / (double)step->change_ns >= 1);
 }
@@ -342,7 +332,7 @@ static double common_times(const tl_diff *diff)
     for (int pass = 0; pass < 2; pass++)
         TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL]) {
             double times = row->b_each_ns / row->a_each_ns;
-            if (part_of_kernel(diff, row) != TL_DIFF_COMPUTE || isnan(times))
+            if (part_of_kind(diff, row->kind) != TL_DIFF_COMPUTE || isnan(times))
                 continue;
             most_ns = fmax(most_ns, (double)row->a_ns);
             a_ns += pass == 0 ? (double)row->a_ns : 0;
@@ -357,16 +347,16 @@ static double common_times(const tl_diff *diff)
 /* common: as common_times returns it; kernels that changed by this factor are not named. */
 static void find_kernel(tl_diff *diff, const tl_diff_work *w, double common)
 {
-    uint8_t part = part_of_kernel(diff, w);
+    uint8_t part = part_of_kind(diff, w->kind);
     double times = w->ranks[0] != '\0' ? w->ranks_times : w->b_each_ns / w->a_each_ns;
     if (part == TL_DIFF_COMPUTE && (w->change == TL_DIFF_TIME || !w->sure) && fabs(times / common - 1) < TL_DIFF_LEAST)
         return;
-    if (!is_named(diff, w) || (!is_timed(part) && w->change == TL_DIFF_TIME))
+    if (!is_named(diff, w) || (part == TL_DIFF_TRANSFER && w->change == TL_DIFF_TIME))
         return;
     TL_ROWS (const tl_diff_found, told, &diff->tables[TABLE_FOUND])
         if (told->part == TL_DIFF_TRANSFER && told->why == w->name)
             return;
-    const bool timed = is_timed(part);
+    const bool timed = part != TL_DIFF_TRANSFER; /* else its time is told by the parts of the step */
     const int64_t change_ns = !timed ? 0 : w->ranks[0] != '\0' ? w->ranks_ns : w->change_ns;
     const double share = (double)change_ns / (double)diff->side[A].median_ns;
     tl_diff_found *row = add_found(diff, part, change_ns, share, w->p_value, w->sure);

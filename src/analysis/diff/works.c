@@ -135,12 +135,6 @@ static bool is_comm(const tl_diff *diff, uint32_t kind)
     return tl_text_is(tl_names_text(&diff->names, kind), tl_kind_labels[TL_COMM]);
 }
 
-/* Returns whether times of this kind contain waiting, for other ranks or for the device. */
-static bool holds_waiting(const tl_diff *diff, uint32_t kind)
-{
-    return is_comm(diff, kind) || tl_text_is(tl_names_text(&diff->names, kind), tl_kind_labels[TL_SYNC]);
-}
-
 /* Communication kernels replace each other only within one collective, since one operator may launch all
  * collectives. */
 static uint64_t key_of(tl_diff *diff, const work *x, bool by_operator)
@@ -256,7 +250,7 @@ static int by_change(const void *a, const void *b)
  * not independent between ranks; the numbers of gaps and of matched collectives differ even between equal runs. */
 static bool can_be_told(const tl_diff *diff, const tl_table *table, const tl_diff_work *row)
 {
-    return row->change == TL_DIFF_TIME ? table == &diff->tables[TABLE_KERNEL] && !holds_waiting(diff, row->kind)
+    return row->change == TL_DIFF_TIME ? table == &diff->tables[TABLE_KERNEL] && !is_comm(diff, row->kind)
                                        : table != &diff->tables[TABLE_COLLECTIVE] && table != &diff->tables[TABLE_IDLE];
 }
 
@@ -269,7 +263,7 @@ void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
         tl_diff_work *row = tl_table_add(table);
         tl_diff_amounts(diff, w, x, row);
         /* What a side could not match is neither new nor gone. */
-        if (row->change == TL_DIFF_BOTH && holds_waiting(diff, x->kind))
+        if (row->change == TL_DIFF_BOTH && is_comm(diff, x->kind))
             row->change = TL_DIFF_COUNT;
         if ((row->change == TL_DIFF_ADDED && diff->side[A].unmatched[x->collective]) ||
             (row->change == TL_DIFF_REMOVED && diff->side[B].unmatched[x->collective]))
@@ -281,7 +275,7 @@ void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
         /* The false-positive rate of each table is diff_alpha. */
         bool told = row->change == TL_DIFF_TIME ? row->p_value * tests < TL_VERDICT_ALPHA : row->change != TL_DIFF_SAME;
         row->sure = told && fabs(row->share) >= TL_NOTHING_SHARE && can_be_told(diff, table, row);
-        if (x->ranks[0] == '\0' || holds_waiting(diff, x->kind))
+        if (x->ranks[0] == '\0' || is_comm(diff, x->kind))
             continue;
         memcpy(row->ranks, x->ranks, sizeof row->ranks);
         row->ranks_times = x->ranks_times;

@@ -29,8 +29,7 @@ static bool is_chance(const tl_diff_kernel *row)
 }
 
 /* Returns the kernel that grows by most, significant growth first, among those that grow by more than most_growth and
- * take a significant part of the step; not communication and
- * synchronisation, whose time may be waiting.  NULL: none. */
+ * take a significant part of the step; not communication, whose time may be waiting.  NULL: none. */
 static const tl_diff_kernel *worst_kernel(const tl_diff_words *d, double most_growth, double *growth)
 {
     const tl_diff_kernel *worst = NULL;
@@ -41,9 +40,8 @@ static const tl_diff_kernel *worst_kernel(const tl_diff_words *d, double most_gr
         double times = row->ranks[0] != '\0' ? row->ranks_times - 1
                        : row->a_ns > 0       ? (double)row->change_ns / (double)row->a_ns
                                              : INFINITY;
-        const tl_text kind = d->name(d->name_arg, row->kind);
-        bool waits = tl_text_is(kind, tl_kind_labels[TL_COMM]) || tl_text_is(kind, tl_kind_labels[TL_SYNC]);
-        if (waits || most < TL_VERDICT_LEAST_COST * (double)step_ns || !(times > most_growth))
+        bool comm = tl_text_is(d->name(d->name_arg, row->kind), tl_kind_labels[TL_COMM]);
+        if (comm || most < TL_VERDICT_LEAST_COST * (double)step_ns || !(times > most_growth))
             continue;
         if (worst == NULL || (is_chance(row) == is_chance(worst) ? times > *growth : is_chance(worst))) {
             *growth = times;

@@ -146,14 +146,11 @@ static const char *part_in_words(uint8_t part)
 /* "in `flash_bwd` (autograd::FlashBackward): 1.10 times as long each" */
 static void say_kernel(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *row)
 {
-    const bool timed = row->change_ns != 0;
-    tl_say(w, "%s%s",
-           timed                           ? ""
-           : row->part == TL_DIFF_TRANSFER ? "Communication: "
-                                           : "Synchronisation: ",
+    const bool comm = row->part == TL_DIFF_TRANSFER; /* its time is told by waiting and transfer */
+    tl_say(w, "%s%s", comm ? "Communication: " : "",
            row->change == TL_DIFF_ADDED     ? "new:"
            : row->change == TL_DIFF_REMOVED ? "gone:"
-           : !timed                         ? ""
+           : comm                           ? ""
                                             : "in");
     if (row->change == TL_DIFF_ADDED || row->change == TL_DIFF_REMOVED)
         tl_say(w, "%.4g", row->change == TL_DIFF_ADDED ? row->b_count : row->a_count);
@@ -185,7 +182,7 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
 {
     tl_wrap w = { .out = out, .indent = 4, .column = 2, .columns = d->columns };
     fputs("  ", out);
-    if (isnan(row->a_count) || row->change_ns != 0)
+    if (isnan(row->a_count) || row->part != TL_DIFF_TRANSFER)
         tl_say(&w, "%s,~%s",
                tl_phrase_of("%s%s", row->share < 0 ? "-" : "+", tl_share_in_words(fabs(row->share)).text).text,
                tl_duration(llabs(row->change_ns)).text);

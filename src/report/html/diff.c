@@ -104,7 +104,7 @@ static const char *class_of(uint8_t part)
 static tl_phrase part_in_words(const tl_diff_words *d, const tl_diff_step *row)
 {
     const char *part = row->part == TL_DIFF_REST   ? "not attributed"
-                       : row->part == TL_DIFF_LONG ? "far above the median"
+                       : row->part == TL_DIFF_LONG ? "steps far above the median"
                        : row->part == TL_DIFF_STEP ? compared(d)
                                                    : tl_diff_part_labels[row->part];
     if (row->part != TL_DIFF_WAITING && row->part != TL_DIFF_TRANSFER && row->part != TL_DIFF_UNKNOWN)
@@ -186,8 +186,7 @@ static void put_waterfall(FILE *out, const tl_diff_words *d)
         "</div><figcaption class=\"source\">The parts sum up to the difference to the nanosecond%s.%s Table "
         "<code>diff_step</code>.</figcaption></figure>\n<div class=\"wide\"><table>\n<tr><th class=\"words\">part</th>"
         "<th>A</th><th>B</th><th>change</th><th>of A's %s</th><th>p</th></tr>\n",
-        nparts(d->step) < (int)d->step->n ? ", without what steps far above the median add to the mean"
-                                          : "",
+        nparts(d->step) < (int)d->step->n ? ", without what steps far above the median add to the mean" : "",
         scale.from > 0 ? " The axis does not begin at 0." : "", what);
     TL_ROWS (const tl_diff_step, row, d->step) {
         begin_row(out, row->sure);

@@ -108,13 +108,11 @@ static inline run *steps_of(size_t nsteps, drawn d, uint64_t seed)
 static inline void put_kernel(run *r, int32_t rank, tl_kind kind, const char *text, int64_t count, int64_t each_us)
 {
     const tl_table *steps = tl_tables_get(&r->tables, &tl_step_schema);
-    tl_kernel_row row = { .rank = rank, .kind = (uint8_t)kind, .count = count, .total_ns = count * each_us * US,
-                          .name = name(r, text) };
+    const uint32_t id = name(r, text);
     int32_t nsteps = steps->n > 0 ? ((const tl_step *)tl_table_row(steps, steps->n - 1))->step + 1 : 0;
-    put(r, &tl_kernel_row_schema, &row);
     for (int32_t i = 0; i < (int32_t)count; i++) {
         int64_t more_ns = (int64_t)(((uint64_t)(i / 2 + 3 * rank) * 2654435761U + (uint64_t)each_us) % 2001) - 1000;
-        tl_interval launch = { .rank = rank, .kind = (uint8_t)kind, .step = nsteps > 0 ? i % nsteps : -1, .name = row.name,
+        tl_interval launch = { .rank = rank, .kind = (uint8_t)kind, .step = nsteps > 0 ? i % nsteps : -1, .name = id,
                                .duration_ns = each_us * US + (i % 2 == 0 ? more_ns : -more_ns) };
         tl_table_append(&r->intervals, &launch, 1);
     }
