@@ -9,37 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct fact {
-    char text[2][256];
-} fact;
+enum { TEXT = 256 }; /* bytes of a fact */
 
-static void put_fact(tl_diff *diff, const char *what, const fact *f, bool differs)
-{
-    tl_diff_run *row = tl_table_add(&diff->tables[TABLE_RUN]);
-    row->differs = differs;
-    tl_cell_text(row->what, sizeof row->what, what, strlen(what));
-    tl_cell_text(row->a, sizeof row->a, f->text[A], strlen(f->text[A]));
-    tl_cell_text(row->b, sizeof row->b, f->text[B], strlen(f->text[B]));
-}
-
-/* Adds a fact; it differs if its texts do. */
-static void put_if_differs(tl_diff *diff, const char *what, const fact *f)
-{
-    put_fact(diff, what, f, strcmp(f->text[A], f->text[B]) != 0);
-}
+/* The facts, in their order in table diff_run. */
+typedef enum fact { DEVICE, LIBRARIES, WORLD, RANKS, INPUT, SELECTION, DAMAGED, LOST, STEPS, TRACES, NFACTS } fact;
 
 /* Lists the distinct texts in a column of table rank; "not known" if there are none. */
-static void put_texts(const side *s, size_t column, size_t size, char text[256])
+static void put_texts(const side *s, size_t column, size_t size, char text[TEXT])
 {
     TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema)) {
-        char one[sizeof(((fact *)NULL)->text[A]) + 1] = "";
+        char one[TEXT + 1] = "";
         memcpy(one, (const char *)row + column, size);
         size_t used = strlen(text);
         if (one[0] != '\0' && strstr(text, one) == NULL)
-            snprintf(text + used, 256 - used, "%s%s", used > 0 ? "; " : "", one);
+            snprintf(text + used, TEXT - used, "%s%s", used > 0 ? "; " : "", one);
     }
     if (text[0] == '\0')
-        snprintf(text, 256, "not known");
+        snprintf(text, TEXT, "not known");
 }
 
 /* Returns the mean size in bytes of a copy to the device, a measure of the input size. */
@@ -79,17 +65,17 @@ static void put_compared(const side *s, char *text, size_t size)
 
 void tl_diff_runs(tl_diff *diff)
 {
-    fact traces = { 0 }, ranks = { 0 }, world = { 0 }, devices = { 0 }, libraries = { 0 }, steps = { 0 }, part = { 0 },
-         lost = { 0 };
-    fact damaged = { 0 }, input = { 0 };
-    bool is_lost = false, is_damaged = false;
+    static const char *const what[NFACTS] = {
+        "device",    "libraries",      "world size", "ranks", "mean copy to the device",
+        "selection", "damaged traces", "lost work",  "steps", "traces"
+    };
+    char text[NFACTS][2][TEXT] = { 0 };
+    int64_t all_lost = 0, all_damaged = 0;
     double bytes[2];
 
     for (int i = A; i <= B; i++) {
         const side *s = &diff->side[i];
         int64_t size = -1, nlost = 0, of = 0, ndamaged = 0;
-        snprintf(traces.text[i], sizeof traces.text[i], "%s", s->in->path);
-        put_compared(s, ranks.text[i], sizeof ranks.text[i]);
         TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema)) {
             size = tl_ns_max(size, row->world_size);
             ndamaged +=
@@ -99,37 +85,35 @@ void tl_diff_runs(tl_diff *diff)
             nlost += row->defect == TL_DEFECT_LOST ? row->count : 0;
             of += row->defect == TL_DEFECT_LOST ? row->of : 0;
         }
-        snprintf(world.text[i], sizeof world.text[i], size > 0 ? "%lld" : "not known", (long long)size);
-        put_texts(s, offsetof(tl_rank, device_name), sizeof(((tl_rank *)NULL)->device_name), devices.text[i]);
-        put_texts(s, offsetof(tl_rank, libraries), sizeof(((tl_rank *)NULL)->libraries), libraries.text[i]);
-        if (s->marked)
-            snprintf(steps.text[i], sizeof steps.text[i], "%zu compared", s->steps.n);
-        else
-            snprintf(steps.text[i], sizeof steps.text[i],
-                     diff->basis.whole ? "whole recording" : "recording of %.1f steps", s->recorded);
-        snprintf(part.text[i], sizeof part.text[i], "%s", s->in->selection != NULL ? s->in->selection : "all");
-        snprintf(lost.text[i], sizeof lost.text[i], "%lld of %lld launches", (long long)nlost, (long long)of);
-        snprintf(damaged.text[i], sizeof damaged.text[i], ndamaged == 1 ? "%lld rank" : "%lld ranks",
-                 (long long)ndamaged);
+        all_lost += nlost;
+        all_damaged += ndamaged;
         bytes[i] = input_of(diff, i);
-        snprintf(input.text[i], sizeof input.text[i], "%.0f bytes", bytes[i]);
-        is_lost |= nlost > 0;
-        is_damaged |= ndamaged > 0;
+        put_texts(s, offsetof(tl_rank, device_name), sizeof(((tl_rank *)NULL)->device_name), text[DEVICE][i]);
+        put_texts(s, offsetof(tl_rank, libraries), sizeof(((tl_rank *)NULL)->libraries), text[LIBRARIES][i]);
+        snprintf(text[WORLD][i], TEXT, size > 0 ? "%lld" : "not known", (long long)size);
+        put_compared(s, text[RANKS][i], TEXT);
+        snprintf(text[INPUT][i], TEXT, "%.0f bytes", bytes[i]);
+        snprintf(text[SELECTION][i], TEXT, "%s", s->in->selection != NULL ? s->in->selection : "all");
+        snprintf(text[DAMAGED][i], TEXT, ndamaged == 1 ? "%lld rank" : "%lld ranks", (long long)ndamaged);
+        snprintf(text[LOST][i], TEXT, "%lld of %lld launches", (long long)nlost, (long long)of);
+        if (s->marked)
+            snprintf(text[STEPS][i], TEXT, "%zu compared", s->steps.n);
+        else
+            snprintf(text[STEPS][i], TEXT, diff->basis.whole ? "whole recording" : "recording of %.1f steps",
+                     s->recorded);
+        snprintf(text[TRACES][i], TEXT, "%s", s->in->path);
     }
-    put_if_differs(diff, "device", &devices);
-    put_if_differs(diff, "libraries", &libraries);
-    put_if_differs(diff, "world size", &world);
-    put_if_differs(diff, "ranks", &ranks);
-    put_fact(diff, "mean copy to the device", &input,
-             fabs(bytes[B] - bytes[A]) > TL_DIFF_LEAST * fmax(bytes[A], bytes[B]));
-    put_if_differs(diff, "selection", &part);
-    if (is_damaged)
-        put_fact(diff, "damaged traces", &damaged, true);
-    if (is_lost)
-        put_fact(diff, "lost work", &lost, true);
-    put_fact(diff, "steps", &steps, false);
-    put_fact(diff, "traces", &traces, false);
-    int32_t place = 0;
-    TL_ROWS (tl_diff_run, row, &diff->tables[TABLE_RUN])
-        row->place = ++place;
+    for (int f = 0; f < NFACTS; f++) {
+        if ((f == DAMAGED && all_damaged == 0) || (f == LOST && all_lost == 0))
+            continue;
+        tl_diff_run *row = tl_table_add(&diff->tables[TABLE_RUN]);
+        row->place = (int32_t)diff->tables[TABLE_RUN].n;
+        row->differs = f == INPUT ? fabs(bytes[B] - bytes[A]) > TL_DIFF_LEAST * fmax(bytes[A], bytes[B])
+                       : f == DAMAGED || f == LOST ? 1
+                       : f < STEPS                 ? strcmp(text[f][A], text[f][B]) != 0
+                                                   : 0;
+        tl_cell_text(row->what, sizeof row->what, what[f], strlen(what[f]));
+        tl_cell_text(row->a, sizeof row->a, text[f][A], strlen(text[f][A]));
+        tl_cell_text(row->b, sizeof row->b, text[f][B], strlen(text[f][B]));
+    }
 }
