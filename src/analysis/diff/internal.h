@@ -67,6 +67,7 @@ typedef struct launches {
 typedef struct series {
     uint32_t work; /* index in of[KERNELS] */
     int32_t rank, side;
+    bool launched; /* counts only work whose launch is in the trace */
     launches *step;
 } series;
 

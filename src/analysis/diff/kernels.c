@@ -27,7 +27,15 @@ void tl_diff_take_interval(tl_diff *diff, int which, const tl_interval *row)
                                              .side = which,
                                              .step = tl_calloc(s->steps.n, sizeof(launches)) });
     }
-    launches *to = &diff->series.v[at].step[step];
+    series *x = &diff->series.v[at];
+    if (s->marked && row->launch_ns != TL_TIME_UNKNOWN && !x->launched) {
+        /* Work without a launch may come from before the first step, which then seems to have more of it. */
+        memset(x->step, 0, s->steps.n * sizeof *x->step);
+        x->launched = true;
+    }
+    if (x->launched && row->launch_ns == TL_TIME_UNKNOWN)
+        return;
+    launches *to = &x->step[step];
     to->count++;
     to->ns = tl_ns_sum(to->ns, row->duration_ns);
 }

@@ -19,6 +19,7 @@ typedef struct part {
 typedef struct parts {
     tl_diff *diff;
     TL_VEC(part) v;
+    bool known[TL_NCOLLECTIVES]; /* both sides know of all that is matched what its groups divide */
 } parts;
 
 /* Returns the part.  Unknown communication is one part for each collective, since the groups of unmatched collectives
@@ -51,7 +52,8 @@ static void add_exposed(parts *p, int which)
         for (int i = 0; i < 3; i++) {
             if (ns[i] == 0)
                 continue;
-            part *x = part_at(p, (tl_diff_part)(TL_DIFF_WAITING + i), row->parallelism, row->kind);
+            part *x = part_at(p, (tl_diff_part)(TL_DIFF_WAITING + i),
+                              p->known[row->kind] ? row->parallelism : TL_PARALLEL_UNKNOWN, row->kind);
             int64_t part_ns = llround((double)ns[i] / by);
             x->ns[which][step] = tl_ns_sum(x->ns[which][step], part_ns);
             if (!s->middle[step] || group == NULL)
@@ -203,6 +205,11 @@ static void put_parts(tl_diff *diff, tl_table *table)
     end_row(diff, step);
     tl_diff_step rest = { .part = TL_DIFF_REST, .a_ns = step->a_ns, .b_ns = step->b_ns, .p_value = NAN };
 
+    memset(p.known, true, sizeof p.known);
+    for (int i = A; i <= B; i++)
+        TL_ROWS (const tl_exposed, row, table_of(&sides[i], &tl_exposed_schema))
+            if (row->rank >= 0 && row->parallelism == TL_PARALLEL_UNKNOWN && row->waiting_ns + row->transfer_ns > 0)
+                p.known[row->kind] = false;
     for (int i = A; i <= B; i++) {
         add_cells(&p, i);
         add_exposed(&p, i);

@@ -224,6 +224,20 @@ static void an_unmatched_group_is_the_group_that_the_other_side_matched(void)
     end(diff, a, b);
 }
 
+/* B matches all, and does not know what the groups divide: the collective is compared as one. */
+static void groups_of_which_one_side_knows_less_are_compared_as_one(void)
+{
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 3);
+    TL_ROWS (tl_exposed, row, tl_tables_get(&a->tables, &tl_exposed_schema))
+        row->parallelism = row->rank == 0 ? TL_PARALLEL_DATA : TL_PARALLEL_TENSOR;
+    TL_ROWS (tl_exposed, row, tl_tables_get(&b->tables, &tl_exposed_schema))
+        row->parallelism = TL_PARALLEL_UNKNOWN;
+    tl_diff *diff = compare(a, b);
+    TL_ROWS (const tl_diff_step, row, tl_diff_table(diff, &tl_diff_step_schema))
+        CU_ASSERT_EQUAL(row->change_ns, 0);
+    end(diff, a, b);
+}
+
 /* GPU, libraries, number of ranks: told before times. */
 static void other_libraries_are_told_first(void)
 {
@@ -494,6 +508,7 @@ static const unit_test tests[] = {
     TEST(waiting_in_several_collectives_is_not_said_of_one),
     TEST(what_one_side_does_not_know_is_no_change_of_waiting),
     TEST(an_unmatched_group_is_the_group_that_the_other_side_matched),
+    TEST(groups_of_which_one_side_knows_less_are_compared_as_one),
     TEST(other_libraries_are_told_first),
     TEST(one_step_each_is_not_significant),
     TEST(a_cut_trace_costs_no_steps_of_other_ranks),

@@ -74,6 +74,9 @@ static void a_recording_that_begins_within_a_step_changes_no_count(void)
         put_kernel(a, rank, TL_COMPUTE, "gemm", 12, 20);
         put_kernel(b, rank, TL_COMPUTE, "gemm", 12, 20);
         tl_table_append(&b->intervals, &before, 1);
+        before.step = 0; /* launched before the recording began */
+        before.launch_ns = TL_TIME_UNKNOWN;
+        tl_table_append(&b->intervals, &before, 1);
     }
     tl_diff *diff = compare(a, b);
     const tl_diff_kernel *operator= tl_table_row(tl_diff_table(diff, &tl_diff_operator_schema), 0);
