@@ -396,6 +396,9 @@ static void say_whatif(const tl_whatif_study *r, size_t nmissing)
         "as it is%s.\n",
         tl_duration(r->unexplained_ns).text, tl_duration(r->recorded_unexplained_ns).text,
         gain_ns > 0 && gain_ns <= r->unexplained_ns ? ": it exceeds the gain, which is uncertain" : "");
+    if (r->unmatched_ns > 0)
+        printf("%s of the communication is matched with no other rank's, and was scaled with the waiting in it.\n",
+               tl_duration(r->unmatched_ns).text);
     if (nmissing > 0)
         printf(
             "%zu rank%s as before: no trace of %s is here, or selected.  The critical path waits for %s %s, and more "

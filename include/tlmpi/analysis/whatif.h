@@ -158,6 +158,7 @@ typedef struct tl_whatif_study {
     int64_t error_ns;             /* by how much the replay without a change misses the recorded time of any node: 0 */
     int64_t recorded_unexplained_ns, unexplained_ns; /* part of the critical path that no work, transfer or launch
                                                       * explains: as recorded; with all changes */
+    int64_t unmatched_ns; /* scaled communication of which no other rank's part is known, waiting included */
     int64_t untraced_ns; /* part of the critical path with all changes that waits for ranks without a trace */
 } tl_whatif_study;
 

@@ -97,7 +97,9 @@ static void scale_work(changed_rank *c, uint32_t v, double factor)
     uint32_t port = tl_rank_port_of(c->o, v);
     int64_t own_ns = port == TL_NONE ? node->work_ns : node->done_ns - c->o->of->ports[port].meeting_done_ns;
     count_selected(c, tl_ns_max(0, own_ns));
-    if (port != TL_NONE) {
+    if (port == TL_NONE)
+        c->sum.unmatched_ns += node->kind == TL_NODE_END ? own_ns : 0;
+    else {
         c->factors[port] = factor;
         if (own_ns <= 0)
             return;

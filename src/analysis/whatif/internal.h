@@ -18,6 +18,7 @@ typedef enum tl_whatif_question { TL_WHATIF_CHANGED, TL_WHATIF_FINAL } tl_whatif
 /* What changes select on a rank, without the transfers of matched collectives; columns as in table whatif_change. */
 typedef struct tl_selected_work {
     int64_t pieces, own_ns, left_ns;
+    int64_t unmatched_ns; /* of own_ns: scaled communication that waited for no meeting */
 } tl_selected_work;
 
 /* The smallest and the largest factor of a transfer over the ranks of its meeting; INFINITY: a rank does not select the

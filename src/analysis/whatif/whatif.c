@@ -67,6 +67,7 @@ static void read_changed(tl_changed_job *t, size_t r, tl_bytes *in, tl_folded *c
     selected->pieces += on_rank.pieces;
     selected->own_ns = tl_ns_add(selected->own_ns, on_rank.own_ns);
     selected->left_ns = tl_ns_add(selected->left_ns, on_rank.left_ns);
+    selected->unmatched_ns = tl_ns_add(selected->unmatched_ns, on_rank.unmatched_ns);
     for (size_t p = 0; p < n; p++)
         if (ports[p].meeting != TL_NONE) {
             tl_scaled_transfer *transfer = &t->transfers[ports[p].meeting];
@@ -138,6 +139,7 @@ static int64_t add_change(tl_changed_job *t, int32_t place, const tl_whatif_chan
     tl_bytes_say(&words, "%s%s", place == 0 ? "all" : options[changes->sort], place == 0 ? "" : changes->text);
     tl_cell_text(row->change, sizeof row->change, words.v, words.n);
     tl_bytes_free(&words);
+    out->unmatched_ns = selected.unmatched_ns;
     return time_ns;
 }
 

@@ -173,6 +173,19 @@ static void what_a_rank_takes_after_the_first_end_is_its_own(void)
     CU_ASSERT_EQUAL(row->own_ns, 3 * US);
     CU_ASSERT_EQUAL(row->gain_ns, 3 * US);
     CU_ASSERT_EQUAL(row->left_ns, 2 * US);
+    CU_ASSERT_EQUAL(a.study.unmatched_ns, 0);
+    asked_job_free(&a);
+}
+
+/* Nothing tells the waiting from the transfer: no other rank's part of it is here. */
+static void unmatched_communication_is_scaled_whole_and_told(void)
+{
+    asked_job a = { .j = graph_job_unmade(draw("host:      r.......",
+                                               "comm 7:    .RRRRRR.", NULL), NULL) };
+    add(&a, "kind=comm:0.5");
+    find(&a, 7);
+    CU_ASSERT_EQUAL(((const tl_whatif_change_row *)tl_table_row(&a.study.change_rows, 0))->gain_ns, 3 * US);
+    CU_ASSERT_EQUAL(a.study.unmatched_ns, 6 * US);
     asked_job_free(&a);
 }
 
@@ -344,6 +357,7 @@ int main(void)
         TEST(a_transfer_is_scaled_if_all_members_have_it_selected),
         TEST(a_transfer_that_stays_is_told),
         TEST(what_a_rank_takes_after_the_first_end_is_its_own),
+        TEST(unmatched_communication_is_scaled_whole_and_told),
         TEST(what_overlaps_is_waited_for_no_longer),
         TEST(collectives_that_overlap_stay_in_order),
         TEST(a_call_that_waited_comes_back_at_once),
