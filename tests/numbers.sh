@@ -19,8 +19,7 @@ numbers()
                     allowed["src/analysis/time/breakdown.c"] = "3 4 16384"   # bits and their number; of memory: rows
                     allowed["src/analysis/time/interval.c"] = "160"          # bytes of a text
                     allowed["src/analysis/clock/ends.c"] = "3"               # thirds of a line; a meeting, and two ways
-                    allowed["src/analysis/clock/find.c"] = "3"               # arrays in one
-                    allowed["src/analysis/clock/solve.c"] = "6 20"           # arrays in one; what is left of a round, below a ns
+                    allowed["src/analysis/clock/find.c"] = "3 6 20"          # arrays in one; what is left of a round, below a ns
                     allowed["src/analysis/match/groups_infer.c"] = "16"      # so many ranks tell how steady groups are
                     allowed["src/analysis/match/align.c"] = "8 128 1000"     # rounds; of memory: samples, window; a scale
                     allowed["src/analysis/match/align_pairs.c"] = "4 64 512 4096" # of memory: neighbours, samples, rows, differences
@@ -32,7 +31,7 @@ numbers()
                     allowed["src/analysis/graph/pack.c"] = "3 4 7 10 15 64"     # bits: what is written is what is read
                     allowed["src/analysis/baseline/host_pieces.c"] = "8"     # of memory: parts that are gathered one after the other
                     allowed["src/analysis/culprit/doubts.c"] = "4 8"          # bits
-                    allowed["src/analysis/baseline/amount.c"] = "100"        # hundredths
+                    allowed["src/analysis/baseline/cells.c"] = "100"         # hundredths
                     allowed["src/analysis/replay/changes.c"] = "256"         # of a cache
                     allowed["src/analysis/replay/fold.c"] = "4"              # of a fold: times are the same whatever it is
                     allowed["src/analysis/diff/test.c"] = "0.5 12"   # a tie; the variance of ranks

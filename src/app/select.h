@@ -73,25 +73,4 @@ tl_status tl_select_walk(tl_select *select, tl_take_selected *take, void *arg, t
 /* Warns that no row matches the selected ranks and steps and fulfils the conditions. */
 void tl_select_say_none(const tl_select *select);
 
-/* ------------------------------------------------------------------------------------------------------- first rows */
-
-/* The first N rows in the order of one column, ties in table order; at most the larger of 2 N and 1,024 rows are kept
- * in memory.  Set the fields above `private`, the rest zero; the caller frees `rows`.  Rows may be packed. */
-typedef struct tl_top {
-    const tl_select *select;                  /* table, sort column and direction */
-    size_t limit;                             /* N, at least 1 */
-    void (*drop)(void *arg, const void *row); /* called for each row that is not, or no longer, among the first N */
-    void *drop_arg;
-    /* private: */
-    unsigned char *rows;
-    size_t n, cap;
-} tl_top;
-
-/* Adds a row, which is copied. */
-void tl_top_add(tl_top *top, const void *row);
-
-/* Keeps the first N rows, sorted: tl_top_row(top, i) for i < top->n. */
-void tl_top_sort(tl_top *top);
-const void *tl_top_row(const tl_top *top, size_t i);
-
 #endif

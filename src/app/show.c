@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "select.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -13,9 +14,78 @@
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/report/format/wrap.h"
 #include "tlmpi/store/result.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+/* --------------------------------------------------------------------------------------------------- the first rows */
+
+/* The first N rows in the order of one column, ties in table order; at most the larger of 2 N and 1,024 rows are kept
+ * in memory.  Set the fields above `private`, the rest zero; the caller frees `rows`.  Rows may be packed: they
+ * are collected, and sorted and cut to N whenever there are twice as many. */
+typedef struct top_rows {
+    const tl_select *select;                  /* table, sort column and direction */
+    size_t limit;                             /* N, at least 1 */
+    void (*drop)(void *arg, const void *row); /* called for each row that is not, or no longer, among the first N */
+    void *drop_arg;
+    /* private: */
+    unsigned char *rows;
+    size_t n, cap;
+} top_rows;
+
+static const void *top_row(const top_rows *top, size_t i)
+{
+    return top->rows + i * top->select->table->row_size;
+}
+
+/* Returns a number below 0 if row a comes before row b; rows without a value come last in both directions. */
+static int compare(const void *context, uint32_t a, uint32_t b)
+{
+    const top_rows *top = context;
+    const tl_field *by = top->select->sort;
+    const tl_content x = tl_content_of(by, top_row(top, a)), y = tl_content_of(by, top_row(top, b));
+    int order;
+
+    if (x.none || y.none)
+        return TL_COMPARE(x.none, y.none);
+    if (by->type == TL_TYPE_F64)
+        order = TL_COMPARE(x.d, y.d);
+    else if (by->type == TL_TYPE_TEXT)
+        order = tl_text_compare(x.text, y.text);
+    else if (by->type == TL_TYPE_NAME && x.i != y.i)
+        order = tl_text_compare(tl_result_name(top->select->result, (uint32_t)x.i),
+                                tl_result_name(top->select->result, (uint32_t)y.i));
+    else
+        order = TL_COMPARE(x.i, y.i);
+    return top->select->descending ? -order : order;
+}
+
+/* Keeps the first N rows, sorted: top_row(top, i) for i < top->n. */
+static void top_sort(top_rows *top)
+{
+    const size_t size = top->select->table->row_size;
+    uint32_t *index = tl_sorted_index(top->n, compare, top);
+    unsigned char *sorted = tl_malloc(top->n * size + 1);
+    for (size_t i = 0; i < top->n; i++)
+        memcpy(sorted + i * size, top_row(top, index[i]), size);
+    for (size_t i = top->limit; i < top->n; i++)
+        top->drop(top->drop_arg, sorted + i * size);
+    free(index);
+    free(top->rows);
+    top->rows = sorted;
+    top->cap = top->n;
+    top->n = top->n < top->limit ? top->n : top->limit;
+}
+
+/* Adds a row, which is copied. */
+static void top_add(top_rows *top, const void *row)
+{
+    enum { LEAST_KEPT = 1024 }; /* the fewest rows that are sorted at a time */
+    const size_t size = top->select->table->row_size;
+    if (top->n >= LEAST_KEPT && top->n / 2 >= top->limit)
+        top_sort(top);
+    tl_grow((void **)&top->rows, &top->cap, top->n + 1, size);
+    memcpy(top->rows + top->n++ * size, row, size);
+}
 
 /* Most rows that are sorted without --top. */
 #define MOST_SORTED ((size_t)1 << 20)
@@ -115,7 +185,7 @@ static tl_status list_tables(const tl_cli *cli, tl_result *result, FILE *out, tl
 typedef struct show {
     tl_printer printer;
     uint64_t limit, printed; /* limit 0: none */
-    tl_top top;
+    top_rows top;
     double share; /* --top P%; 0: none */
     bool sums;    /* rows that are not printed are summed in one row */
     tl_others others;
@@ -159,39 +229,39 @@ static tl_status keep_row(void *arg, const unsigned char *row, bool *enough, tl_
     if (s->limit == 0 && s->top.n == s->top.limit)
         return tl_fail(err, TL_EUSAGE, "--sort of more than %zu rows: say with --top how many of them to print",
                        s->top.limit);
-    tl_top_add(&s->top, row);
+    top_add(&s->top, row);
     return TL_OK;
 }
 
 /* Returns the number of rows, from the first, that hold the share of the column's sum over all rows; 0 if the sum is
  * 0. */
-static size_t rows_of_share(const tl_top *top, const tl_field *time, double share)
+static size_t rows_of_share(const top_rows *top, const tl_field *time, double share)
 {
     int64_t all = 0, held = 0;
     size_t n = 0;
     for (size_t i = 0; i < top->n; i++)
-        all = tl_ns_add(all, tl_ns_max(tl_content_of(time, tl_top_row(top, i)).i, 0));
+        all = tl_ns_add(all, tl_ns_max(tl_content_of(time, top_row(top, i)).i, 0));
     while (n < top->n && (double)held < share * (double)all)
-        held = tl_ns_add(held, tl_ns_max(tl_content_of(time, tl_top_row(top, n++)).i, 0));
+        held = tl_ns_add(held, tl_ns_max(tl_content_of(time, top_row(top, n++)).i, 0));
     return n;
 }
 
 static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
 {
-    s->top = (tl_top){ .select = select,
-                       .limit = s->limit == 0         ? MOST_SORTED
-                                : s->limit < SIZE_MAX ? (size_t)s->limit
-                                                      : SIZE_MAX,
-                       .drop = leave_out,
-                       .drop_arg = s };
+    s->top = (top_rows){ .select = select,
+                         .limit = s->limit == 0         ? MOST_SORTED
+                                  : s->limit < SIZE_MAX ? (size_t)s->limit
+                                                        : SIZE_MAX,
+                         .drop = leave_out,
+                         .drop_arg = s };
     tl_status st = tl_select_walk(select, keep_row, s, err);
     if (st == TL_OK) {
-        tl_top_sort(&s->top);
+        top_sort(&s->top);
         s->printed = s->share > 0 ? rows_of_share(&s->top, select->time, s->share) : s->top.n;
         for (size_t i = 0; i < s->printed; i++)
-            tl_print_rows(&s->printer, tl_top_row(&s->top, i), 1);
+            tl_print_rows(&s->printer, top_row(&s->top, i), 1);
         for (size_t i = s->printed; i < s->top.n; i++)
-            leave_out(s, tl_top_row(&s->top, i));
+            leave_out(s, top_row(&s->top, i));
     }
     free(s->top.rows);
     return st;

@@ -68,11 +68,4 @@ tl_status tl_job_reread(tl_job *j, tl_error *err);
 /* reading.c, each proc: reads its share of the memory timelines into rows of scope JOB. */
 void tl_job_read_memory(tl_job *j);
 
-/* finish.c, on proc 0: reduces, writes the file and prints.  start_s: tl_now_s() at the start of the run.  *code: the
- * exit status that the traces call for. */
-tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err);
-
-/* Returns the time of a monotonic clock, s. */
-double tl_now_s(void);
-
 #endif

@@ -1,8 +1,201 @@
 /* cells.c - the work of all ranks, by class, rank and step. */
 #include "internal.h"
 #include "tlmpi/base/hash.h"
+#include "tlmpi/base/mem.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --------------------------------------------------------------------------------------------------- who does alike */
+
+/* Unites kernels of different names that replace each other on the ranks of a role.
+ *
+ *     rank 0    gemm_128x128  12 times    gemm_64x64  12 times    relu 6 times
+ *     rank 1    gemm_128x128  24 times                            relu 6 times
+ *
+ * A library picks the kernel that it finds fastest, and need not pick the same one on all ranks.  Two sets of names are
+ * tried: the names that some ranks lack, then the names whose number of kernels differs between ranks.  If all ranks
+ * run the same total number of kernels of such a set, its names become one class (TL_EXCHANGED).
+ */
+
+/* A name of kernels in one role. */
+typedef struct name {
+    int64_t pieces;  /* in whole steps, of the first rank */
+    uint32_t nranks; /* ranks with any */
+    bool differs;    /* the number of pieces is not the same on all ranks */
+} name;
+
+typedef struct sorting {
+    const tl_baseline *b;
+    const tl_cells_of_rank *ranks;
+    const tl_role_ranks *role;
+    uint32_t nworking; /* ranks of the role that have a graph */
+    tl_map number_of;  /* by key */
+    TL_VEC(name) names;
+    tl_arena arena;
+    int64_t **pieces;   /* by member and kind, in whole steps */
+    uint32_t **name_of; /* by member and kind: index of its name; TL_NONE: not a compute kernel */
+} sorting;
+
+static uint32_t rank_of(const sorting *s, uint32_t member)
+{
+    return s->b->members[s->role->first + member];
+}
+
+static void count_pieces(sorting *s, uint32_t member)
+{
+    const uint32_t rank = rank_of(s, member);
+    const size_t n = s->b->nkinds[rank];
+    const tl_cells_of_rank *r = &s->ranks[rank];
+    int64_t *pieces = s->pieces[member] = tl_arena_zeroed(&s->arena, n, sizeof *pieces);
+    uint32_t *name_of = s->name_of[member] = tl_arena_take(&s->arena, n, sizeof *name_of);
+    for (size_t i = 0; i < r->n; i++)
+        pieces[r->cells[i].kind] += s->b->cut[r->cells[i].step] ? 0 : r->cells[i].pieces;
+    for (size_t k = 0; k < n; k++) {
+        name_of[k] = r->kinds[k].computes ? tl_map_get(&s->number_of, r->kinds[k].key) : TL_NONE;
+        if (r->kinds[k].computes && name_of[k] == TL_MAP_NONE) {
+            name_of[k] = (uint32_t)s->names.n;
+            tl_vec_room(&s->names);
+            tl_map_put(&s->number_of, r->kinds[k].key, name_of[k]);
+            s->names.v[s->names.n++] = (name){ .pieces = pieces[k] };
+        }
+        if (name_of[k] == TL_NONE)
+            continue;
+        name *of = &s->names.v[name_of[k]];
+        of->nranks += pieces[k] > 0;
+        of->differs = of->differs || pieces[k] != of->pieces;
+    }
+    s->nworking += tl_job_graph_has(s->b->graph, rank);
+}
+
+/* Whether some ranks have no kernel of the kind's name, or, unless `lacking`, the ranks' numbers of them differ. */
+static bool differs(const sorting *s, uint32_t member, size_t kind, bool lacking)
+{
+    uint32_t number = s->name_of[member][kind];
+    const name *of = number != TL_NONE ? &s->names.v[number] : NULL;
+    return of != NULL && of->nranks > 0 && (of->nranks < s->nworking || (of->differs && !lacking));
+}
+
+/* Whether all ranks run the same total number of kernels of the names that differ, and more than none. */
+static bool is_even(const sorting *s, bool lacking)
+{
+    int64_t first = -1;
+    for (uint32_t i = 0; i < s->role->n; i++) {
+        int64_t sum = 0;
+        for (size_t k = 0; k < s->b->nkinds[rank_of(s, i)]; k++)
+            sum += differs(s, i, k, lacking) ? s->pieces[i][k] : 0;
+        if (!tl_job_graph_has(s->b->graph, rank_of(s, i)))
+            continue;
+        if (first >= 0 && sum != first)
+            return false;
+        first = sum;
+    }
+    return first > 0;
+}
+
+static void unite_exchanged(sorting *s)
+{
+    s->pieces = tl_arena_take(&s->arena, s->role->n, sizeof *s->pieces);
+    s->name_of = tl_arena_take(&s->arena, s->role->n, sizeof *s->name_of);
+    for (uint32_t i = 0; i < s->role->n; i++)
+        count_pieces(s, i);
+    bool lacking = is_even(s, true);
+    if (!lacking && !is_even(s, false))
+        return;
+    for (uint32_t i = 0; i < s->role->n; i++)
+        for (size_t k = 0; k < s->b->nkinds[rank_of(s, i)]; k++)
+            if (differs(s, i, k, lacking))
+                s->ranks[rank_of(s, i)].kinds[k].key = TL_EXCHANGED;
+}
+
+/* Gives kinds of work that are compared the same key. */
+static void kinds_alike(const tl_baseline *b, tl_cells_of_rank *ranks)
+{
+    for (size_t q = 0; q < b->nroles; q++) {
+        sorting s = { .b = b, .ranks = ranks, .role = &b->roles[q] };
+        unite_exchanged(&s);
+        free(s.names.v);
+        tl_map_free(&s.number_of);
+        tl_arena_free(&s.arena);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------- the amount of work */
+
+/* The amount of work of each piece, from the grid of its kernel.
+ *
+ *     lengths of sequences     1024    2048    1024          vary at random, by rank and step
+ *     blocks                     32      64      32          amount of work as a function of the grid ...
+ *     time                     1.0 ms  4.0 ms  1.1 ms        ... as a power of it: here the square
+ *
+ * The power is a least-squares fit, in logarithms, of a rank's time to its blocks from step to step, over all ranks of
+ * the role; if blocks are unknown, of time to the number of pieces.  The power is 0 if the number of pieces varies
+ * while the time does not, and 1 if the fit has no data: twice the amount takes twice the time.
+ */
+
+static bool is_evidence(const tl_baseline *b, const tl_work_class *class, size_t first, size_t k)
+{
+    size_t cell = first + k;
+    return class->amount[cell] > 0 && class->ns[cell] > 0 && !b->cut[class->steps.v[k]];
+}
+
+/* Adds one member's sums for the fit: products of the deviations of sizes and times from their means, in logarithms.
+ * Sizes are relative to the first: equal sizes then have the logarithm 0 exactly, without rounding errors. */
+static void add_member(const tl_baseline *b, const tl_work_class *class, size_t member, double *uu, double *uy)
+{
+    const size_t n = class->steps.n, first = member * n;
+    double u = 0, y = 0, cells = 0, unit = 0;
+    for (size_t k = 0; k < n; k++)
+        if (is_evidence(b, class, first, k)) {
+            unit = cells > 0 ? unit : (double)class->amount[first + k];
+            u += log((double)class->amount[first + k] / unit);
+            y += log((double)class->ns[first + k]);
+            cells++;
+        }
+    for (size_t k = 0; cells > 0 && k < n; k++)
+        if (is_evidence(b, class, first, k)) {
+            double du = log((double)class->amount[first + k] / unit) - u / cells;
+            *uu += du * du;
+            *uy += du * (log((double)class->ns[first + k]) - y / cells);
+        }
+}
+
+/* Returns the fitted power, rounded to a hundredth. */
+static double power_of(const tl_baseline *b, const tl_work_class *class)
+{
+    const size_t n = class->steps.n, members = b->roles[class->role].n;
+    double uu = 0, uy = 0;
+    bool differs = false;
+    for (size_t i = 0; !differs && i < members * n; i++)
+        differs = class->amount[i] != class->amount[i % n];
+    for (size_t i = 0; differs && i < members; i++)
+        add_member(b, class, i, &uu, &uy);
+    return uu > 0 ? round(100 * fmin(fmax(0, uy / uu), 2)) / 100 : 1;
+}
+
+/* Replaces class->amount, thread blocks, below 0 if unknown for some piece, by amounts of work. */
+static void class_amounts(const tl_baseline *b, tl_work_class *class)
+{
+    const size_t cells = b->roles[class->role].n * class->steps.n;
+    bool known = class->key != TL_EXCHANGED; /* different kernels cut the same work into different blocks */
+    if (class->amount == NULL)
+        return;
+    for (size_t i = 0; i < cells; i++)
+        known = known && (class->pieces[i] == 0 || class->amount[i] > 0);
+    for (size_t i = 0; i < cells && !known; i++)
+        class->amount[i] = class->pieces[i];
+    const double power = class->family == TL_FAMILY_DEVICE ? power_of(b, class) : 1;
+    double ns = 0, amount = 0;
+    if (!(power < 1) && !(power > 1))
+        return;
+    for (size_t i = 0; i < cells; i++) {
+        ns += (double)class->ns[i];
+        amount += class->amount[i] > 0 ? pow((double)class->amount[i], power) : 0;
+    }
+    for (size_t i = 0; i < cells; i++)
+        if (class->amount[i] > 0)
+            class->amount[i] = 1 + llround(pow((double)class->amount[i], power) * ns / amount);
+}
 
 static void find_step_cuts(tl_baseline *b)
 {
@@ -114,7 +307,7 @@ static void read_answers(tl_baseline *b, tl_bytes *out, tl_cells_of_rank *answer
         }
         tl_bytes_free(&out[r]);
     }
-    tl_kinds_alike(b, answers);
+    kinds_alike(b, answers);
     for (size_t r = 0; r < nranks; r++) {
         /* Each kind of the rank's work becomes a class of its role, with the rank's steps. */
         const tl_cells_of_rank *of = &answers[r];
@@ -129,7 +322,7 @@ static void read_answers(tl_baseline *b, tl_bytes *out, tl_cells_of_rank *answer
     for (size_t r = 0; r < nranks; r++)
         add_cells(b, r, &answers[r]);
     for (size_t c = 0; c < b->nclasses; c++)
-        tl_class_amounts(b, &b->classes[c]);
+        class_amounts(b, &b->classes[c]);
 }
 
 static void ask_cells(tl_baseline *b)

@@ -7,9 +7,6 @@
 
 /* Each call fills the fields of `out` that its comment names. */
 
-/* roles.c: roles, members, role_of, index_in_role, talks. */
-void tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nrows, tl_baseline *out);
-
 /* cells.c: returns the class of a family, role and key, a new one if `out` has none.  First all its steps are added,
  * then tl_class_make_room allocates its cells. */
 uint32_t tl_class_at(tl_baseline *out, tl_family family, uint32_t role, uint64_t key);
@@ -26,12 +23,6 @@ typedef struct tl_cells_of_rank {
     size_t n;
 } tl_cells_of_rank;
 
-/* alike.c: gives kinds of work that are compared the same key. */
-void tl_kinds_alike(const tl_baseline *baseline, tl_cells_of_rank *ranks);
-
-/* amount.c: replaces class->amount, thread blocks, below 0 if unknown for some piece, by amounts of work. */
-void tl_class_amounts(const tl_baseline *baseline, tl_work_class *class);
-
 /* cells.c: cuts, comparable, classes, class_of_kind, nkinds, compute_ns. */
 void tl_baseline_cells(tl_baseline *out);
 
@@ -40,9 +31,6 @@ void tl_baseline_host_pieces(const tl_baseline *baseline);
 
 /* own.c: heavy. */
 void tl_baseline_own(tl_baseline *out);
-
-/* links.c: links, link_members, link_of; sorts among the roles and their members. */
-void tl_baseline_links(const tl_link_input *input, tl_baseline *out);
 
 /* As tl_baseline_of, tl_excess and tl_lateness, for a class of links; tl_lateness_of_links adds to late_ns. */
 int64_t tl_baseline_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,

@@ -59,13 +59,4 @@ typedef struct tl_clock_ties {
     const uint32_t *clock, *tie; /* by end: its two nodes */
 } tl_clock_ties;
 
-/* value[] and sigma[], by end: the measured difference of its two nodes and its error; INFINITY: ignored.  Sets out[],
- * by node, to the solution less that of component[], the lowest clock connected with the node; and apart[], by node, to
- * the error of out[], accumulated over the path of ends with the least error; INFINITY: no path. */
-void tl_clock_ties_solve(const tl_clock_ties *g, const int64_t *component, const int64_t *value, const double *sigma,
-                         int64_t *out, double *apart);
-
-/* Sets component[], by node, to the lowest clock that ties connect it with. */
-void tl_clock_ties_label(const tl_clock_ties *g, int64_t *component);
-
 #endif

@@ -60,13 +60,6 @@ tl_culprit tl_culprit_empty(const tl_judgement *j, tl_culprit_kind kind);
 /* Fills culprits and members.  Facts have been found. */
 void tl_suspects_find(tl_judgement *j);
 
-/* Fills the steps of the job, from the first rank's rows. */
-void tl_step_costs_begin(tl_judgement *j);
-
-/* Fills the cost of a culprit from its members: steps (for ranks), waits, and its part of the critical path.
- * row.gain_ns is set already. */
-void tl_culprit_measure(tl_judgement *j, tl_suspect *culprit);
-
 /* Whether arrivals that clocks cannot order may hide TL_VERDICT_LEAST_COST of the time. */
 bool tl_clocks_blur(const tl_facts *facts);
 

@@ -7,7 +7,7 @@
  *     drain.c        how the device ran dry
  *     host_doing.c   what each thread of the host did in a gap
  *     host_waits.c   when hosts waited for other ranks;  peers.c: the parts of gaps that may be such waits
- *     sums.c         gaps -> sums: by step and the two labels, and by class;  over_ranks.c: over all ranks
+ *     sums.c         gaps -> sums: by step and the two labels, and by class;  idle.c: over all ranks
  */
 #ifndef ANALYSIS_IDLE_INTERNAL_H
 #define ANALYSIS_IDLE_INTERNAL_H
@@ -283,8 +283,5 @@ void tl_idle_say_class(const tl_names *names, const tl_gap *gap, char *cell, siz
 
 /* Adds the measures of a row to those of a sum. */
 void tl_idle_add(tl_idle *sum, const tl_idle *row);
-
-/* Adds the classes of gaps over all ranks, and the sums of the job. */
-void tl_idle_reduce(tl_tables *job);
 
 #endif

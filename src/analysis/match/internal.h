@@ -7,13 +7,6 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/stats.h"
 
-/* --------------------------------------------------------------------------------------------- participants_pairs.c */
-
-/* Sets nth and subseq of the sends and receives with a known peer among the n participants of this view; and kind and
- * peer of those launched before the recording, if the order on their streams tells.  by_launch: indices of the
- * participants, ascending by launch. */
-void tl_pairs_count(const tl_rank_view *view, tl_participant *participants, const uint32_t *by_launch, size_t n);
-
 /* --------------------------------------------------------------------------------------------------- groups_infer.c */
 
 /* The state while groups are decided. */

@@ -7,13 +7,178 @@
  * One sweep over the operators of each thread and its launches.  The work launched in an operator is the stretch from
  * its first to its last piece of work, so enclosing operators do not cost more for their content.
  */
+#include "tlmpi/base/bytes.h"
+#include "tlmpi/model/view.h"
 #include "tlmpi/analysis/pattern.h"
-#include "internal.h"
-#include "tlmpi/base/hash.h"
 #include "tlmpi/base/group.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+/* Device work (kernels, copies and memsets) by launching thread, then order of launch.  Prefix sums give duration and
+ * hash of any stretch in constant time. */
+typedef struct tl_launched {
+    tl_thread_launches by; /* launches by thread */
+    size_t *first;         /* work of launch by.v[p]: first[p] to first[p + 1] - 1 */
+    uint32_t *kernel;      /* work -> kernel */
+    int64_t *ns;           /* durations of the work before i, summed */
+    uint64_t *hash;        /* hash of the names of the work before i; modulo a prime */
+    uint64_t *power;       /* power[i]: the hash's base to the power of i */
+    size_t n;
+} tl_launched;
+
+/* Returns the sum of the durations of work [from, to), ns. */
+static inline int64_t launched_ns(const tl_launched *l, size_t from, size_t to)
+{
+    return l->ns[to] - l->ns[from];
+}
+
+/* ---------------------------------------------------------------------------------------------------- launched work */
+
+/* Device work in the order in which it was launched, and a sequence of it in words.
+ *
+ *     thread 1   |launch 1      |launch 2, of a graph
+ *     device     ...[a]...........[b][c][b]            a b c b
+ *
+ * The hash of a stretch is computed from the hashes of two prefixes, as its sum is from two prefix sums.
+ *
+ *     void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>(int, ...)    twice, and
+ *     Memcpy DtoD (Device -> Device)
+ *
+ *     vectorized_elementwise_kernel<4, FillFunctor<float>> x 2 | Memcpy DtoD
+ */
+
+__extension__ typedef unsigned __int128 wide;
+
+#define PRIME ((UINT64_C(1) << 61) - 1)
+#define BASE  UINT64_C(1442695040888963407)
+
+static uint64_t reduce(uint64_t x)
+{
+    x = (x & PRIME) + (x >> 61);
+    return x >= PRIME ? x - PRIME : x;
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    wide product = (wide)a * b;
+    return reduce((uint64_t)(product & PRIME) + (uint64_t)(product >> 61));
+}
+
+static uint64_t hash_of_name(const tl_rank_view *view, uint32_t name)
+{
+    return name != TL_NO_NAME ? reduce(view->names->v[tl_name_key(view, name)].key) : 1;
+}
+
+/* Fills *launched; the arrays belong to the arena. */
+static void launched_find(tl_launched *l, const tl_rank_view *view, tl_arena *arena)
+{
+    size_t n = view->nkernels;
+    uint32_t *position = tl_arena_take(arena, view->nlaunches, sizeof *position), /* by launch: its index in by.v */
+        *group_of = tl_arena_take(arena, n, sizeof *group_of);
+
+    l->first = tl_arena_take(arena, view->nlaunches + 1, sizeof *l->first);
+    l->kernel = tl_arena_take(arena, n, sizeof *l->kernel);
+    l->ns = tl_arena_zeroed(arena, n + 1, sizeof *l->ns);
+    l->hash = tl_arena_zeroed(arena, n + 1, sizeof *l->hash);
+    l->power = tl_arena_take(arena, n + 1, sizeof *l->power);
+    tl_launches_by_thread(view, arena, &l->by);
+    for (uint32_t p = 0; p < view->nlaunches; p++)
+        position[l->by.v[p]] = p;
+    for (size_t i = 0; i < n; i++)
+        group_of[i] = view->kernels[i].launch != TL_NONE ? position[view->kernels[i].launch] : TL_NONE;
+    tl_group_rows(group_of, n, view->nlaunches, l->first, l->kernel);
+    l->n = l->first[view->nlaunches];
+    l->power[0] = 1;
+    for (size_t i = 0; i < l->n; i++) {
+        const tl_kernel *k = &view->kernels[l->kernel[i]];
+        l->ns[i + 1] = tl_ns_add(l->ns[i], k->end_ns - k->start_ns);
+        l->hash[i + 1] = reduce(times(l->hash[i], BASE) + hash_of_name(view, k->name));
+        l->power[i + 1] = times(l->power[i], BASE);
+    }
+}
+
+/* Returns a hash of the names of work [from, to) in their order, below 2^61. */
+static uint64_t launched_hash(const tl_launched *l, size_t from, size_t to)
+{
+    return reduce(l->hash[to] + PRIME - times(l->hash[from], l->power[to - from]));
+}
+
+/* ------------------------------------------------------------------------------------------------------------ words */
+
+enum {
+    LONGEST_NAME = 56, /* bytes of a kernel's name */
+    LONGEST = 240      /* bytes of the text of a sequence, which is truncated */
+};
+
+#define UNNAMED "(anonymous namespace)"
+
+/* Writes the name without return type, namespaces and parameters to out, which has room for LONGEST_NAME + 3; returns
+ * its length. */
+static size_t shorten(tl_text name, char *out)
+{
+    size_t n = 0, i = tl_text_starts(name, "void ") ? 5 : 0, end;
+    int depth = 0; /* of template arguments */
+
+    for (; i < name.n && n < LONGEST_NAME; i = end) {
+        tl_text rest = { name.p + i, name.n - i };
+        for (end = i; end < name.n && (tl_is_letter(name.p[end]) || tl_is_digit(name.p[end]) || name.p[end] == '_');
+             end++)
+            ;
+        if (tl_text_starts((tl_text){ name.p + end, name.n - end }, "::")) {
+            end += 2;
+        } else if (end > i) {
+            size_t room = LONGEST_NAME - n, length = end - i;
+            end = i + (length < room ? length : room);
+            memcpy(out + n, rest.p, end - i);
+            n += end - i;
+        } else if (tl_text_starts(rest, UNNAMED)) {
+            end = i + sizeof UNNAMED - 1;
+        } else if (rest.p[0] == '(' && depth == 0 && n > 0) {
+            end = name.n;
+        } else {
+            depth += (rest.p[0] == '<') - (rest.p[0] == '>' && depth > 0);
+            out[n++] = rest.p[0];
+            end = i + 1;
+        }
+    }
+    n = tl_text_utf8((tl_text){ out, n });
+    if (i < name.n) {
+        memcpy(out + n, "...", 3);
+        return n + 3;
+    }
+    while (n > 0 && out[n - 1] == ' ')
+        n--;
+    return n;
+}
+
+/* Replaces the content of words by the names of work [from, to). */
+static void launched_words(const tl_launched *l, const tl_rank_view *view, size_t from, size_t to, tl_bytes *words)
+{
+    words->n = 0;
+    for (size_t i = from, n; i < to; i += n) {
+        char part[LONGEST_NAME + 64];
+        size_t length = 0;
+        if (i > from) {
+            memcpy(part, " | ", 3);
+            length = 3;
+        }
+        if (words->n >= LONGEST) {
+            length += (size_t)snprintf(part + length, sizeof part - length, "... %zu more", to - i);
+            tl_bytes_put(words, part, length);
+            return;
+        }
+        uint32_t name = tl_name_key(view, view->kernels[l->kernel[i]].name);
+        for (n = 1; i + n < to && tl_name_key(view, view->kernels[l->kernel[i + n]].name) == name; n++)
+            ;
+        length += shorten(tl_names_text(view->names, name), part + length);
+        if (n > 1)
+            length += (size_t)snprintf(part + length, sizeof part - length, " x %zu", n);
+        tl_bytes_put(words, part, length);
+    }
+}
 
 enum {
     SHORTEST = 3,         /* fewest kernels, copies and memsets in a sequence */
@@ -62,7 +227,7 @@ static void count_operator(finding *f, uint32_t op, size_t first, size_t n)
     const tl_ops *ops = &f->view->ops;
     const tl_kernel *k = &f->view->kernels[f->launched.kernel[first]];
     const uint32_t name = tl_name_key(f->view, ops->name[op]);
-    const uint64_t hash = tl_launched_hash(&f->launched, first, first + n);
+    const uint64_t hash = launched_hash(&f->launched, first, first + n);
     const uint32_t at = tl_map_number(&f->pattern_of, tl_hash_mix(tl_hash_mix(hash, n), name), f->v.n);
     if (at == f->v.n)
         tl_vec_push(&f->v, (pattern){ .name = name, .hash = hash, .first = SIZE_MAX, .n = n });
@@ -78,7 +243,7 @@ static void count_operator(finding *f, uint32_t op, size_t first, size_t n)
         p->last_ns = ops->dur_ns[op];
         p->count++;
         p->host_ns = tl_ns_add(p->host_ns, p->last_ns);
-        p->device_ns = tl_ns_add(p->device_ns, tl_launched_ns(&f->launched, first, first + n));
+        p->device_ns = tl_ns_add(p->device_ns, launched_ns(&f->launched, first, first + n));
         p->to_launch_ns = tl_ns_add(p->to_launch_ns, k->launch_ns - ops->start_ns[op]);
         p->to_work_ns = tl_ns_add(p->to_work_ns, tl_ns_max(tl_ns_between(k->start_ns, k->launch_ns), 0));
     }
@@ -142,7 +307,7 @@ static void find_patterns(finding *f)
     const tl_ops *ops = &f->view->ops;
     const tl_thread_launches *by = &f->launched.by;
 
-    tl_launched_find(&f->launched, f->view, &f->arena);
+    launched_find(&f->launched, f->view, &f->arena);
     for (size_t t = 0; t < ops->nthreads; t++) {
         uint32_t track = ops->threads[t].track;
         if (track < by->ntracks && by->first[track] < by->first[track + 1])
@@ -184,7 +349,7 @@ static void pattern_per_rank(const tl_rank_view *view, const tl_config *config, 
         if (i >= FIRST_ROWS && (shown.n >= MOST_OPERATORS || tl_map_get(&shown, p->name) != TL_MAP_NONE))
             continue;
         tl_map_count(&shown, p->name);
-        tl_launched_words(&f.launched, view, p->first, p->first + p->n, &words);
+        launched_words(&f.launched, view, p->first, p->first + p->n, &words);
         const tl_pattern_row row = {
             .rank = view->rank,
             .place = (int32_t)i + 1,

@@ -89,15 +89,8 @@ static inline int64_t tl_phase_ns(double ns)
 /* compare.c: fills the classes, step_ns and the rows of phase_step. */
 void tl_phases_compare(tl_phase_job *job, const tl_phase_cells *cells, tl_tables *tables);
 
-/* candidates.c: finds the ranks that are late, and the class of each. */
-void tl_phase_candidates_find(tl_phase_job *job);
-
 /* explain.c: finds the class in which others wait for a candidate, the number of these ranks, and their waiting. */
 void tl_phase_candidates_explain(tl_phase_job *job);
-
-/* cost.c: sets the cost of each named candidate, and of all together; a candidate with too little cost becomes
- * CHEAP. */
-void tl_phase_candidates_cost(tl_phase_job *job);
 
 /* rows.c: fills tables phase and phase_verdict. */
 void tl_phase_rows(const tl_phase_job *job, const tl_phase_cells *cells, tl_tables *tables);

@@ -51,9 +51,6 @@ uint64_t tl_untraced_ranks_kind(const tl_untraced_ranks *a, const tl_late_row *r
 /* Returns the group of a row; NULL: none. */
 const tl_untraced_group *tl_untraced_ranks_group(const tl_untraced_ranks *a, const tl_late_row *row);
 
-/* roles.c: fills role. */
-void tl_untraced_ranks_find_roles(tl_untraced_ranks *a);
-
 /* --------------------------------------------------------------------------------------------------------- expect.c */
 
 /* The place of a collective in a rank's step. */

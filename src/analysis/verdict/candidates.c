@@ -6,13 +6,80 @@
  * the number of tests (tries): ranks, windows, families and roles, and links and windows.
  */
 #include "internal.h"
-#include "tlmpi/base/quantile.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* -------------------------------------------------------------------------------------------------------- two hosts */
+
+/* Compares the ranks of a role by host, if the role lies on two hosts.
+ *
+ *     lateness of eight ranks     0  0  0  0 | 5  5  5  5     no rank stands out: half of them are late
+ *     lateness of their hosts     0          | 5              the second host stands out, as one of two ranks would
+ *
+ * A host's lateness is the median over its ranks; each of the two hosts is the peer of the other one.
+ */
+
+/* Fills host_of_member[members] with the host (0 or 1) of each rank of a role.  Returns false unless the
+ * role lies on exactly two known hosts with two ranks or more each. */
+static bool two_hosts_of(const tl_baseline *b, uint32_t role, uint8_t *host_of_member)
+{
+    const tl_role_ranks *of = &b->roles[role];
+    const uint64_t first = b->host_of != NULL && of->n > 0 ? b->host_of[b->members[of->first]] : 0;
+    uint64_t other = 0;
+    size_t nother = 0;
+    for (size_t i = 0; i < of->n; i++) {
+        uint64_t host = first != 0 ? b->host_of[b->members[of->first + i]] : 0;
+        if (host == 0 || (host != first && other != 0 && host != other))
+            return false;
+        host_of_member[i] = host != first;
+        other = host_of_member[i] ? host : other;
+        nother += host_of_member[i];
+    }
+    return nother > 1 && of->n - nother > 1;
+}
+
+static double host_middle(const double *x, size_t nsteps, const uint8_t *host_of_member, size_t n, uint8_t which,
+                          double *column)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        if (host_of_member[i] == which)
+            column[at++] = x[i * nsteps];
+    return tl_real_median(column, at);
+}
+
+static void two_hosts_lateness(const double *x, size_t nsteps, const uint8_t *host_of_member, size_t n,
+                               double *of_hosts, double *column)
+{
+    for (size_t s = 0; s < nsteps; s++) {
+        of_hosts[s] = host_middle(x + s, nsteps, host_of_member, n, 0, column) -
+                      host_middle(x + s, nsteps, host_of_member, n, 1, column);
+        of_hosts[nsteps + s] = -of_hosts[s];
+    }
+}
+
+/* x[n * nsteps]: lateness of n ranks, ns.  host_middle returns the median over the ranks of host `which` in the step
+ * at x; two_hosts_lateness fills of_hosts[2 * nsteps] with the lateness of each host against the other one;
+ * host_is_later tells whether each rank of host `which` is later than every rank of the other, over the steps that
+ * are `on`.  column: [n] scratch. */
+static bool host_is_later(const double *x, size_t nsteps, const bool *on, const uint8_t *host_of_member, size_t n,
+                          uint8_t which)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (size_t s = 0; s < nsteps; s++)
+            sum += on[s] ? x[i * nsteps + s] : 0;
+        least = host_of_member[i] == which ? fmin(least, sum) : least;
+        most = host_of_member[i] != which ? fmax(most, sum) : most;
+    }
+    return least > most;
+}
 
 typedef struct finding {
     const tl_baseline *b;
@@ -251,7 +318,7 @@ static void add_host(finding *f, const tl_candidate *candidate, uint8_t which, s
 {
     const tl_baseline *b = f->b;
     for (size_t s = 0; s < b->nsteps; s++) {
-        double usual = f->on[s] ? tl_host_middle(x + s, b->nsteps, f->host_of_member, members, !which, f->column) : 0;
+        double usual = f->on[s] ? host_middle(x + s, b->nsteps, f->host_of_member, members, !which, f->column) : 0;
         for (size_t i = 0; i < members; i++)
             x[i * b->nsteps + s] -= usual;
     }
@@ -269,13 +336,13 @@ static void find_host_candidates(finding *f, uint32_t role, tl_family family)
 {
     double *x = f->x, *full = f->full;
     const size_t members = f->members, nsteps = f->b->nsteps;
-    f->on_two_hosts = family != TL_FAMILY_TRANSFER && tl_two_hosts_of(f->b, role, f->host_of_member);
+    f->on_two_hosts = family != TL_FAMILY_TRANSFER && two_hosts_of(f->b, role, f->host_of_member);
     if (!f->on_two_hosts)
         return;
     f->x = f->host_x;
     f->full = f->host_full;
     f->members = 2;
-    tl_two_hosts_lateness(x, nsteps, f->host_of_member, members, f->x, f->column);
+    two_hosts_lateness(x, nsteps, f->host_of_member, members, f->x, f->column);
     const double sigma = measure_noise(f);
     for (uint8_t which = 0; which < 2; which++) {
         bool found = true;
@@ -284,7 +351,7 @@ static void find_host_candidates(finding *f, uint32_t role, tl_family family)
         while (found) {
             tl_candidate candidate = { .rank = TL_NONE, .link = TL_NONE, .role = role, .family = (uint8_t)family };
             test_member(f, which, sigma, &candidate, &found);
-            found = found && tl_host_is_later(x, nsteps, f->on, f->host_of_member, members, which);
+            found = found && host_is_later(x, nsteps, f->on, f->host_of_member, members, which);
             for (size_t s = 0; found && s < f->nfull; s++)
                 f->of_host[which][s] = f->of_host[which][s] || f->up[s];
             if (found)
@@ -475,7 +542,7 @@ void tl_candidates_find(const tl_baseline *b, const tl_verdict_options *options,
     }
     f.least = least_scale(&f);
     for (uint32_t q = 0; q < b->nroles; q++)
-        f.tries += (double)(b->roles[q].n + (tl_two_hosts_of(b, q, f.host_of_member) ? 2 : 0)) * TL_NFAMILIES;
+        f.tries += (double)(b->roles[q].n + (two_hosts_of(b, q, f.host_of_member) ? 2 : 0)) * TL_NFAMILIES;
     f.tries += (double)b->nlinks;
     f.tries += b->nroles > 1 ? (double)(2 + TL_FAMILY_HOST) * (double)b->nroles : 0; /* across, and its own steps */
     f.largest = (double)(b->nroles * TL_NFAMILIES + b->nsorts + (b->nroles > 1));

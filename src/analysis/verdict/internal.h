@@ -10,21 +10,6 @@
 /* candidates.c: fills the candidates whose p is below alpha, and z and late_ns of all ranks.  step_ns is known. */
 void tl_candidates_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
 
-/* two_hosts.c: fills host_of_member[members] with the host (0 or 1) of each rank of a role.  Returns false unless the
- * role lies on exactly two known hosts with two ranks or more each. */
-bool tl_two_hosts_of(const tl_baseline *baseline, uint32_t role, uint8_t *host_of_member);
-
-/* x[n * nsteps]: lateness of n ranks, ns.  tl_host_middle returns the median over the ranks of host `which` in the step
- * at x; tl_two_hosts_lateness fills of_hosts[2 * nsteps] with the lateness of each host against the other one;
- * tl_host_is_later tells whether each rank of host `which` is later than every rank of the other, over the steps that
- * are `on`.  column: [n] scratch. */
-double tl_host_middle(const double *x, size_t nsteps, const uint8_t *host_of_member, size_t n, uint8_t which,
-                      double *column);
-void tl_two_hosts_lateness(const double *x, size_t nsteps, const uint8_t *host_of_member, size_t n, double *of_hosts,
-                           double *column);
-bool tl_host_is_later(const double *x, size_t nsteps, const bool *on, const uint8_t *host_of_member, size_t n,
-                      uint8_t which);
-
 /* windows.c: tl_windows_open fills graph->late with the leading steps in which a rank's recording begins late, and adds
  * rows to health; steps: table step.  tl_windows_rows adds rows to health for recordings that begin later or end
  * earlier than others, and for steps that are not whole. */
@@ -93,14 +78,8 @@ int64_t tl_cost_of_part(tl_costing *costing, const bool *chosen, const tl_cost_p
 /* Whether the chosen candidates have any reduction in the part. */
 bool tl_cost_has_part(const tl_costing *costing, const bool *chosen, const tl_cost_part *part);
 
-/* cause.c: fills causes of the ranks of chosen candidates; joint_gain_ns is known.  some: [candidates] scratch. */
-void tl_causes_of_gains(tl_costing *costing, const bool *chosen, bool *some, tl_findings *out);
-
 /* backward_elimination.c: fills `needed` and all gains. */
 void tl_backward_elimination(const tl_baseline *baseline, double least_cost, tl_findings *out);
-
-/* untraced.c: fills `untraced`, the late ranks without a trace; called last. */
-void tl_untraced_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
 
 /* scenario_run.c: the job with some work changed on all its ranks. */
 typedef struct tl_scenario {
@@ -113,25 +92,12 @@ typedef struct tl_scenario {
 
 typedef struct tl_scenario_run tl_scenario_run;
 
-/* Asks each rank for its folded graph in each of the n scenarios.  If any scenario has activities, the first has all.
- */
-tl_scenario_run *tl_scenario_run_new(const tl_findings *findings, const tl_baseline *baseline,
-                                     const tl_scenario *scenarios, size_t n);
-void tl_scenario_run_free(tl_scenario_run *run);
-
-/* Returns the gain of the next scenario, ns; called once per scenario, in order.  sorts: those of the scenario. */
-int64_t tl_scenario_run_gain(tl_scenario_run *run, const bool *sorts);
-
 /* scenarios.c: tl_scenario_rows appends the rows of whatif that concern no single rank or link, after the rows of ranks
  * and links, and fills the slowdown against the ideal; tl_whatif_add appends one row, whose job time follows from
  * gain_ns. */
 void tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
                       tl_table *whatif);
 void tl_whatif_add(const tl_findings *findings, tl_scenario_kind kind, int32_t rank, int64_t gain_ns, tl_table *whatif);
-
-/* links.c: appends the rows of link, and the parts of straggler and whatif about links, after the rows of ranks. */
-void tl_link_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
-                  tl_tables *tables);
 
 /* path_rows.c: appends the rows of tables critical_path, path_sum and path. */
 void tl_path_rows(const tl_path *path, const int32_t *ranks, size_t nranks, tl_tables *tables);

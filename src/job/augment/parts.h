@@ -39,16 +39,6 @@ typedef struct tl_copies {
     tl_file_id *traces; /* by item of the plan: the trace's own file */
 } tl_copies;
 
-/* Names the copies, and distributes them over procs by the sizes of their traces: the same on every proc.  Makes DIR.
- * TL_EUSAGE: two copies would be one file, or DIR lies in a path that is searched for traces; TL_EOUTPUT. */
-tl_status tl_copies_plan(const tl_plan *plan, const tl_options *options, tl_copy_ending ending, int nprocs,
-                         tl_copies *out, tl_error *err);
-
-/* Returns TL_EUSAGE if the copy, or its temporary file, is one of the traces. */
-tl_status tl_copy_check(const tl_copies *copies, size_t i, tl_error *err);
-
-void tl_copies_free(tl_copies *copies);
-
 /* ----------------------------------------------------------------------------------------------------------- waits */
 
 /* A wait of one rank for others. */

@@ -23,10 +23,6 @@ double tl_percent(int64_t a, int64_t b);
 enum { TL_RANKS_SHOWN = 8 };
 void tl_print_summary_table(FILE *out, const tl_summary *summary, const tl_look *look);
 
-/* losses.c: up to `most` causes of lost GPU time. */
-enum { TL_LOSSES_MOST = 3 };
-void tl_tell_losses(tl_telling *t, const tl_summary *summary, size_t most);
-
 /* notes.c: the peak of the rank with most memory; the outcome of execution traces; unclassified kernels, if one may be
  * communication; missing or unreliable data. */
 void tl_say_memory(FILE *out, const tl_summary *summary);
