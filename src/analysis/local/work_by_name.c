@@ -204,16 +204,13 @@ static void add_to_name(gathering *g, tl_named_work_kind kind, int32_t step, uin
 {
     name = tl_name_key(g->view, name);
     uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)kind, (uint64_t)(int64_t)step), (uint64_t)name);
-    uint32_t at = tl_map_get(&g->index_of, key);
-    if (at == TL_MAP_NONE) {
-        at = (uint32_t)g->rows.n;
-        tl_map_put(&g->index_of, key, at);
+    const uint32_t at = tl_map_number(&g->index_of, key, g->rows.n);
+    if (at >= g->rows.n)
         tl_vec_push(&g->rows, (tl_named_work){ .rank = g->view->rank,
                                                .step = step,
                                                .name = name,
                                                .kind = (uint8_t)kind,
                                                .activity = (uint8_t)activity });
-    }
     tl_named_work *row = &g->rows.v[at];
     row->ns = tl_ns_add(row->ns, what.ns);
     row->size = tl_ns_add(row->size, what.size);
