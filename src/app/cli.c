@@ -1,6 +1,5 @@
 /* cli.c - which command runs, with which options and words. */
 #include "cli.h"
-
 #include "options.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/log.h"
@@ -9,6 +8,10 @@
 #include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/format/words.h"
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -377,4 +380,113 @@ int tl_cli_complain(const tl_cli *cli, const tl_error *err)
     if (err->status == TL_EUSAGE)
         fprintf(stderr, "See: tlmpi %s%s--help\n", cli->named ? cli->command->name : "", cli->named ? " " : "");
     return code;
+}
+
+/* -------------------------------------------------------------------------------------------- words that were meant */
+
+/* Finds the word that was probably meant. */
+
+enum { LONGEST = 40 };
+
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Returns the number of insertions, deletions, changes, and swaps of neighbours that make a into b, ignoring case; both
+ * are shorter than LONGEST. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t na = strlen(a), nb = strlen(b);
+    size_t rows[3][LONGEST + 1] = { { 0 } }; /* row i modulo 3 is for the first i characters of a */
+
+    for (size_t j = 0; j <= nb; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i - 1) % 3], *two_above = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            const size_t added = (above[j] < row[j - 1] ? above[j] : row[j - 1]) + 1,
+                         changed = above[j - 1] + (!same_letter(a[i - 1], b[j - 1]));
+            row[j] = added < changed ? added : changed;
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]) &&
+                two_above[j - 2] + 1 < row[j])
+                row[j] = two_above[j - 2] + 1;
+        }
+    }
+    return rows[na % 3][nb];
+}
+
+const char *tl_suggest(const char *word, const char *const *candidates, size_t n)
+{
+    /* a third of the word may differ, at most two characters: "shw" is show, "traces" is nothing */
+    size_t length = strlen(word), limit = length / 3 < 2 ? length / 3 : 2;
+    const char *best = NULL;
+    if (length >= LONGEST)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (candidates[i] == NULL || strlen(candidates[i]) >= LONGEST)
+            continue;
+        size_t distance = edit_distance(word, candidates[i]);
+        if (distance <= limit && (best == NULL || distance < edit_distance(word, best)))
+            best = candidates[i];
+    }
+    return best;
+}
+
+tl_status tl_fail_unknown(tl_error *err, const char *what, const char *word, const char *place,
+                          const char *const *candidates, size_t n)
+{
+    char list[700] = "", guess[LONGEST + 20] = ".";
+    size_t used = 0;
+    for (size_t i = 0; i < n && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", candidates[i]);
+    const char *meant = tl_suggest(word, candidates, n);
+    if (meant != NULL)
+        snprintf(guess, sizeof guess, "; did you mean %s?", meant);
+    return tl_fail(err, TL_EUSAGE, "there is no %s '%.60s' in %.120s%s It has: %s", what, word, place, guess,
+                   n > 0 ? list : "none");
+}
+
+/* ----------------------------------------------------------------------------------------------------------- output */
+
+/* The output of a command. */
+
+tl_status tl_outfile_open(tl_outfile *file, const char *input, const char *path, bool force, tl_error *err)
+{
+    struct stat there;
+    *file = (tl_outfile){ .out = stdout, .part = TL_PART_FILE_INIT };
+    if (path == NULL || strcmp(path, "-") == 0)
+        return TL_OK;
+    if (tl_check_input_kept(path, input, err) != TL_OK)
+        return TL_EUSAGE;
+
+    file->path = path;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)) {
+        file->out = fopen(path, "w");
+        return file->out != NULL ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: %s", path, strerror(errno));
+    }
+    tl_status st = tl_part_file_begin(&file->part, path, force, err);
+    file->out = st == TL_OK ? tl_part_file_stream(&file->part, err) : NULL;
+    if (file->out != NULL)
+        return TL_OK;
+    tl_part_file_drop(&file->part);
+    return TL_EOUTPUT;
+}
+
+tl_status tl_outfile_close(tl_outfile *file, tl_status st, tl_error *err)
+{
+    if (file->path == NULL || file->out == NULL)
+        return st;
+
+    errno = 0;
+    bool failed = ferror(file->out) != 0;
+    failed = fclose(file->out) != 0 || failed;
+    if (st == TL_OK && failed)
+        st = tl_fail(err, TL_EOUTPUT, "%s: %s", file->path, errno != 0 ? strerror(errno) : "not all could be written");
+    if (st == TL_OK && file->part.path != NULL)
+        st = tl_part_file_publish(&file->part, err);
+    tl_part_file_drop(&file->part);
+    *file = (tl_outfile){ .out = NULL, .part = TL_PART_FILE_INIT };
+    return st;
 }

@@ -35,17 +35,6 @@ typedef struct tl_where {
     tl_bytes copy;      /* buffer for a text, with a 0, for regexec */
 } tl_where;
 
-/* Returns the length of the column's name at the start of the text. */
-size_t tl_where_column(const char *text);
-
-/* Reads a condition; `rest` is the text after the column's name, borrowed.  TL_EUSAGE: not a condition for such a
- * column.  tl_where_free ends it in any case. */
-tl_status tl_where_init(tl_where *w, tl_result *result, const tl_field *field, const char *rest, tl_error *err);
-void tl_where_free(tl_where *w);
-
-/* Returns whether the row fulfils the condition. */
-bool tl_where_holds(tl_where *w, const unsigned char *row);
-
 /* ------------------------------------------------------------------------------------------------------------ rows */
 
 typedef struct tl_select {

@@ -35,11 +35,9 @@ static shares shares_of(const tl_events *e, const tl_out_search *search)
         const int32_t device = search->apart ? tl_event_device(e, i) : -1;
         const uint64_t process = tl_hash_mix((uint64_t)device, (uint64_t)track->pid);
         const uint64_t key = tl_hash_mix(process, track->pid_text);
-        uint32_t at = tl_map_get(&places, key);
-        if (at >= all.n) { /* TL_MAP_NONE */
-            tl_map_put(&places, key, at = (uint32_t)all.n);
+        const uint32_t at = tl_map_number(&places, key, all.n);
+        if (at >= all.n)
             tl_vec_push(&all, (share){ device, track->pid, track->pid_text, 0 });
-        }
         all.v[at].nevents++;
     }
     tl_map_free(&places);

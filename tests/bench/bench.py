@@ -43,7 +43,7 @@ STARVED = ("starved", "NVIDIA, host too slow",
            ("--flavour", "nvidia", "--fault", "host_late", "--fault-style", "launches", "--fault-rank", "0",
             "--fault-share", "1.5"))
 # The functions that classify idle time, whatever they call.
-IDLE = ("idle_per_rank", "tl_idle_reduce")
+IDLE = ("idle_per_rank", "idle_reduce")
 # More procs than cores, as whoever runs this, on a machine that others may use, too: mpi_settings of tests/lib.sh.
 MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",

@@ -104,7 +104,7 @@ share()
     only=--collect-atstart=yes
     all=$(count "$trace" run)
     start=$(count tiny run)
-    only="--toggle-collect=idle_per_rank --toggle-collect=tl_idle_reduce"
+    only="--toggle-collect=idle_per_rank --toggle-collect=idle_reduce"
     spent=$(count "$trace" run)
     only=
     if ! check "$words: is counted" test "${spent:-0}" -gt 0 -a "${all:-0}" -gt "${start:-0}"; then

@@ -52,13 +52,9 @@ static void count_pieces(sorting *s, uint32_t member)
     for (size_t i = 0; i < r->n; i++)
         pieces[r->cells[i].kind] += s->b->cut[r->cells[i].step] ? 0 : r->cells[i].pieces;
     for (size_t k = 0; k < n; k++) {
-        name_of[k] = r->kinds[k].computes ? tl_map_get(&s->number_of, r->kinds[k].key) : TL_NONE;
-        if (r->kinds[k].computes && name_of[k] == TL_MAP_NONE) {
-            name_of[k] = (uint32_t)s->names.n;
-            tl_vec_room(&s->names);
-            tl_map_put(&s->number_of, r->kinds[k].key, name_of[k]);
-            s->names.v[s->names.n++] = (name){ .pieces = pieces[k] };
-        }
+        name_of[k] = r->kinds[k].computes ? tl_map_number(&s->number_of, r->kinds[k].key, s->names.n) : TL_NONE;
+        if (name_of[k] == s->names.n)
+            tl_vec_push(&s->names, (name){ .pieces = pieces[k] });
         if (name_of[k] == TL_NONE)
             continue;
         name *of = &s->names.v[name_of[k]];

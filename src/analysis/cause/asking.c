@@ -158,15 +158,12 @@ static tl_cause_row *row_for(answering *a, const tl_named_work *d, int32_t rank)
 {
     uint64_t name = a->work_by_name->names.v[d->name].key;
     uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)(int64_t)rank, d->kind), name);
-    uint32_t at = tl_map_get(&a->index_of, key);
+    const uint32_t at = tl_map_number(&a->index_of, key, a->found.n);
 
-    if (at == TL_MAP_NONE) {
-        at = (uint32_t)a->found.n;
-        tl_vec_room(&a->found);
-        tl_map_put(&a->index_of, key, at);
-        a->found.v[a->found.n++] =
-            (tl_cause_row){ .name = name, .rank = rank, .kind = d->kind, .activity = d->activity, .frame = d->frame };
-    }
+    if (at >= a->found.n)
+        tl_vec_push(
+            &a->found,
+            (tl_cause_row){ .name = name, .rank = rank, .kind = d->kind, .activity = d->activity, .frame = d->frame });
     return &a->found.v[at];
 }
 

@@ -204,7 +204,7 @@ typedef struct tl_thread_stretches {
     size_t first, n;
 } tl_thread_stretches;
 
-/* Zero-initialise; tl_host_waits_free ends it. */
+/* Zero-initialise; host_waits_free ends it. */
 typedef struct tl_host_waits {
     TL_VEC(tl_host_stretch) held;
     TL_VEC(tl_thread_stretches) threads; /* by track */
@@ -213,9 +213,6 @@ typedef struct tl_host_waits {
     ops; /* indices of collectives of hosts that are not nested in others of their kind and
                                      * thread */
 } tl_host_waits;
-
-void tl_host_waits_find(const tl_rank_view *view, tl_host_waits *out);
-void tl_host_waits_free(tl_host_waits *host_waits);
 
 /* Adds rows of gap_peer: the parts of the gaps of all devices of the rank that may be waits for other ranks, and one
  * row for each collective of hosts.  Called after the labels of all gaps are known. */

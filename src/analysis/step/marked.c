@@ -30,14 +30,10 @@ static void count_votes(const tl_late_row *rows, size_t nrows, votes *all)
         uint64_t key = (uint64_t)(uint32_t)row->group << 32 | (uint32_t)row->rank;
         if (!row->fits || row->step < 0 || row->own_step < 0)
             continue;
-        uint32_t at = tl_map_get(&of, key);
-        if (at == TL_MAP_NONE) {
-            at = (uint32_t)all->n;
-            tl_map_put(&of, key, at);
+        const uint32_t at = tl_map_number(&of, key, all->n);
+        if (at >= all->n)
             tl_vec_push(all, (vote){ row->rank, 0 });
-        }
-        if (at < all->n)
-            all->v[at].agrees += row->own_step == row->step ? 1 : -1;
+        all->v[at].agrees += row->own_step == row->step ? 1 : -1;
     }
     tl_map_free(&of);
 }

@@ -299,11 +299,10 @@ static void breakdown_reduce(tl_tables *job)
         uint64_t key = (uint64_t)(int64_t)row->step;
         if (row->device != -1)
             continue;
-        if (tl_map_get(&index_of, key) == TL_MAP_NONE) {
-            tl_map_put(&index_of, key, (uint32_t)sums.n);
+        const uint32_t at = tl_map_number(&index_of, key, sums.n);
+        if (at == sums.n)
             *(tl_breakdown *)tl_table_add(&sums) = (tl_breakdown){ .rank = -1, .device = -1, .step = row->step };
-        }
-        tl_row_add(&tl_breakdown_schema, tl_table_row(&sums, tl_map_get(&index_of, key)), row);
+        tl_row_add(&tl_breakdown_schema, tl_table_row(&sums, at), row);
     }
     tl_table_append(table, sums.rows, sums.n);
     tl_table_sort(table);

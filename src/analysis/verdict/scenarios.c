@@ -307,12 +307,9 @@ static size_t list_kinds(const tl_baseline *b, const int32_t *groups, kind *kind
     for (size_t q = 0; q < b->nsorts; q++) {
         if (groups[q] < 0)
             continue;
-        uint32_t k = tl_map_get(&number_of, (uint32_t)groups[q]);
-        if (k == TL_MAP_NONE) {
-            k = (uint32_t)n++;
-            kinds[k] = (kind){ 0, groups[q] };
-            tl_map_put(&number_of, (uint32_t)groups[q], k);
-        }
+        const uint32_t k = tl_map_number(&number_of, (uint32_t)groups[q], n);
+        if (k == n)
+            kinds[n++] = (kind){ 0, groups[q] };
         kinds[k].ns += transfer_ns_of(b, q);
     }
     tl_map_free(&number_of);

@@ -77,11 +77,9 @@ static void count_rows(diff *d, const tl_hta_job *job, int side, const tl_ranges
             const unsigned is = (tl_hta_on_stream(row) ? ON_STREAM : ON_HOST) |
                                 (tl_ranges_has(steps, row->iteration) ? IN_CHOSEN_STEPS : 0);
             const uint64_t key = (uint64_t)is << 32 | row->name;
-            uint32_t place = tl_map_get(&places, key);
-            if (place >= d->all.n) { /* TL_MAP_NONE */
-                tl_map_put(&places, key, place = (uint32_t)d->all.n);
+            const uint32_t place = tl_map_number(&places, key, d->all.n);
+            if (place >= d->all.n)
                 tl_vec_push(&d->all, (op){ .name = tl_hta_name(frame, row), .is = is });
-            }
             op *o = &d->all.v[place];
             double dur = row->dur - o->lost[side], sum = o->us[side] + dur;
             o->lost[side] = sum - o->us[side] - dur;

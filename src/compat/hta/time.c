@@ -291,11 +291,7 @@ static void add_kernels(idle_tables *t, const tl_hta_frame *frame)
     TL_EACH (const tl_hta_row, row, frame->rows) {
         if (!tl_hta_on_stream(row) || !tl_hta_is(frame->symbols, row->cat, TL_HTA_IS_WORK))
             continue;
-        uint32_t number = tl_map_get(&seen, (uint64_t)row->stream);
-        if (number == TL_MAP_NONE) {
-            number = t->nstreams + (uint32_t)seen.n;
-            tl_map_put(&seen, (uint64_t)row->stream, number);
-        }
+        const uint32_t number = tl_map_number(&seen, (uint64_t)row->stream, t->nstreams + seen.n);
         const tl_hta_row *launch = tl_hta_row_at(frame, row->link);
         const double launch_ts = launch != NULL ? launch->ts : NAN;
         tl_vec_push(&t->kernels, (kernel){ frame->rank, row->stream, number, row->ts, row->ts + row->dur, launch_ts });

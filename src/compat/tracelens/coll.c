@@ -165,9 +165,8 @@ static void group_by_collective(tl_colls *colls)
     TL_EACH (tl_coll_row, row, colls->rows) {
         uint64_t key = (uint64_t)row->group << 32 | row->index;
         uint32_t *collective = &collective_of[row - colls->rows.v];
-        *collective = tl_map_get(&known, key);
-        if (*collective == TL_MAP_NONE)
-            tl_map_put(&known, key, *collective = (uint32_t)colls->ncollectives++);
+        *collective = tl_map_number(&known, key, colls->ncollectives);
+        colls->ncollectives += *collective == colls->ncollectives;
     }
     colls->first = tl_malloc((colls->ncollectives + 1) * sizeof *colls->first);
     colls->by_collective = tl_malloc(colls->rows.n * sizeof *colls->by_collective);

@@ -32,7 +32,7 @@ typedef struct tl_file_id {
     uint64_t device, inode;
 } tl_file_id;
 
-/* Zero-initialise; tl_copies_free ends it. */
+/* Zero-initialise; copies_free ends it. */
 typedef struct tl_copies {
     tl_copy *v; /* by item of the plan */
     size_t n;

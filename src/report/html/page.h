@@ -70,9 +70,6 @@ extern const char *const tl_style[];
 void tl_late_take(tl_strip *strip, const tl_arrival *row);
 void tl_late_meet(tl_strip *strip);
 
-/* maps.c: the columns of the steps of table blame_step; the caller frees them. */
-void tl_steps_of_blame(const tl_table *blame_steps, tl_heat_steps *steps);
-
 /* The sections in the order of the page: id, title, table whose command is shown, further tables, and whether the
  * section is folded (folded sections are not printed).  tl_draw_ID draws a section; the first has no title. */
 #define TL_SECTIONS(S)                                                                                                 \
