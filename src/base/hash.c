@@ -21,9 +21,9 @@
 
 /* The first 64 fractional bits of the square roots of 2, 3, 5 and 7, made odd. */
 #define ROOT2 UINT64_C(0x6a09e667f3bcc909)
-#define ROOT3 UINT64_C(0xbb67ae8584caa73b)
+#define ROOT3 TL_HASH_ROOT3
 #define ROOT5 UINT64_C(0x3c6ef372fe94f82b)
-#define ROOT7 UINT64_C(0xa54ff53a5f1d36f1)
+#define ROOT7 TL_HASH_ROOT7
 
 static inline uint64_t fold(uint64_t a, uint64_t b)
 {
@@ -69,22 +69,6 @@ uint64_t tl_hash_bytes(const void *bytes, size_t n)
         a = (uint64_t)p[0] << 16 | (uint64_t)p[n / 2] << 8 | p[n - 1];
     }
     return fold(ROOT3 ^ n, fold(a ^ ROOT5, b ^ seed));
-}
-
-/* Stafford's finaliser of splitmix64 (variant 13): a bijection in which each input bit flips half of the output
- * bits. */
-static inline uint64_t scatter(uint64_t v)
-{
-    v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
-    return v ^ v >> 31;
-}
-
-/* A bijection of the hash for each value, and of the value for each hash: sequences that differ in one value always
- * have different hashes. */
-uint64_t tl_hash_mix(uint64_t hash, uint64_t value)
-{
-    return scatter((hash << 23 | hash >> 41) * ROOT7 + scatter(value + ROOT3));
 }
 
 /* Returns the slot at which the search for the key begins.  Consecutive keys, such as correlation ids, are adjacent:

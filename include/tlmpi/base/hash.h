@@ -10,8 +10,25 @@
  * change.  Not cryptographic: tl_names, which keeps the texts, distinguishes two texts with one key. */
 uint64_t tl_hash_bytes(const void *bytes, size_t n);
 
-/* Returns the hash with one more 64-bit value; the order of calls matters. */
-uint64_t tl_hash_mix(uint64_t hash, uint64_t value);
+/* The first 64 fractional bits of the square roots of 3 and 7. */
+#define TL_HASH_ROOT3 UINT64_C(0xbb67ae8584caa73b)
+#define TL_HASH_ROOT7 UINT64_C(0xa54ff53a5f1d36f1)
+
+/* Stafford's finaliser of splitmix64 (variant 13): a bijection in which each input bit flips half of the output
+ * bits. */
+static inline uint64_t tl_hash_scatter(uint64_t v)
+{
+    v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
+    return v ^ v >> 31;
+}
+
+/* Returns the hash with one more 64-bit value; the order of calls matters.  A bijection of the hash for each value, and
+ * of the value for each hash: sequences that differ in one value always have different hashes. */
+static inline uint64_t tl_hash_mix(uint64_t hash, uint64_t value)
+{
+    return tl_hash_scatter((hash << 23 | hash >> 41) * TL_HASH_ROOT7 + tl_hash_scatter(value + TL_HASH_ROOT3));
+}
 
 /* u64 -> u32 map with open addressing.  Zero-initialise; tl_map_free ends it. */
 typedef struct tl_map {

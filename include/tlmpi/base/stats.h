@@ -6,11 +6,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns a - b, saturated (a trace may contain any value). */
-int64_t tl_ns_between(int64_t a, int64_t b);
+/* Returns a - b, saturated (a trace may contain any value).  The least difference can be negated. */
+static inline int64_t tl_ns_between(int64_t a, int64_t b)
+{
+    int64_t difference;
+    if (__builtin_sub_overflow(a, b, &difference))
+        return a < b ? INT64_MIN + 1 : INT64_MAX;
+    return difference == INT64_MIN ? INT64_MIN + 1 : difference;
+}
 
-/* Returns a + b, saturated. */
-int64_t tl_ns_sum(int64_t a, int64_t b);
+/* Returns a + b, saturated likewise. */
+static inline int64_t tl_ns_sum(int64_t a, int64_t b)
+{
+    int64_t sum;
+    if (__builtin_add_overflow(a, b, &sum))
+        return a < 0 ? INT64_MIN + 1 : INT64_MAX;
+    return sum == INT64_MIN ? INT64_MIN + 1 : sum;
+}
 
 /* Returns the time that a clock gains in ns, at ppb parts in 10^9; |ppb| up to 10^9. */
 int64_t tl_ns_of_drift(int64_t ppb, int64_t ns);
