@@ -36,6 +36,10 @@ check "slow_kernels.py" python slow_kernels.py "$work/out.h5" 3
 check "three lines, of compute" test "$(grep -c ' ms on rank [0-2]: ' "$work/words")" -eq 3
 check "communication_by_operator.py" python communication_by_operator.py "$work/out.h5" 1
 check "what was launched in all-reduces" grep -q 'nccl:all_reduce' "$work/words"
+"$make_trace" -o "$work/experts" --ranks 4 --ep 4 --layers 4
+"$tlmpi" -q -f -o "$work/out4" "$work/experts"
+check "expert_load.py" python expert_load.py "$work/out4.h5"
+check "a line for each rank" test "$(grep -c '^[0-3] ' "$work/words")" -eq 4
 if /usr/bin/python3 -c 'import matplotlib' 2> /dev/null; then
     check "time_of_ranks.py" python time_of_ranks.py "$work/out.h5" "$work/out.svg"
     check "a bar for each rank" test "$(grep -c '<!-- rank [0-2]' "$work/out.svg")" -eq 3

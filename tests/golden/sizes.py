@@ -105,6 +105,24 @@ def job(work, name, known):
               (r["bytes_from"] != "-1") or (r["bytes"] == "-1" and r["busbw_gb_s"] == "" and r["size_source"] == "unknown" and same))
 
 
+def buffers(work):
+    """What each rank put in and got out, as its kernel says."""
+    paths = sorted(glob.glob(os.path.join(CORPUS, "production_st", "rank-*.json*")))
+    if not paths:
+        return
+    out = os.path.join(work, "out")
+    subprocess.run([TLMPI, "-f", "-q", "-o", out, *paths], check=True)
+    events = {r["rank"]: load(r["file"])["traceEvents"] for r in table(out + ".h5", "rank")}
+    wrong, known = [], 0
+    for r in table(out + ".h5", "arrival"):
+        args = events[r["rank"]][int(r["uid"])]["args"]
+        size = {"Float": 4, "BFloat16": 2}.get(args.get("dtype"), 0)
+        wanted = tuple(int(args.get(f"{way} msg nelems", -1)) * size if size > 0 else -1 for way in ("In", "Out"))
+        wrong += [(r, wanted)] if (int(r["in_bytes"]), int(r["out_bytes"])) != wanted else []
+        known += wanted[0] > 0
+    check(f"what {known} kernels put in and got out", not wrong and known > 0, wrong[:3])
+
+
 def teams(work):
     """A plain file that several procs read together."""
     paths = sorted(glob.glob(os.path.join(CORPUS, "megatron_tp8", "*_0.json*")))
@@ -124,6 +142,7 @@ def main():
         for name, known in (("megatron_tp8", True), ("sampled_2ranks", True), ("resnet18_2ranks", False),
                             ("torchrec_optimizer", False)):
             job(work, name, known)
+        buffers(work)
         teams(work)
     finally:
         shutil.rmtree(work)

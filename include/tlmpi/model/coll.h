@@ -37,6 +37,7 @@ typedef struct tl_coll {
     int32_t src, dst;   /* point-to-point: sending and receiving rank */
     uint32_t group;     /* index into the view's groups; TL_NONE: nothing names a group */
     int32_t group_size; /* number of ranks in the group, if only the number is known */
+    int8_t dtype_bytes; /* of an element */
     uint8_t kind;       /* tl_collective */
     uint8_t from;       /* tl_coll_from */
     uint8_t size_from;  /* tl_size_from */

@@ -191,6 +191,9 @@ TL_TABLE(collective_row, TL_COLLECTIVE_FIELDS);
     F(T, I64, tail_ns, MEASURE, "ns", "own end - first end")                                                           \
     F(T, I64, launch_lag_ns, MEASURE, "ns", "own arrival - start of its launch, at least 0; -1 without a launch")      \
     F(T, ENUM(match_rule), match_rule, LABEL, "", "what made the rank belong to it")                                   \
+    F(T, I64, in_bytes, MEASURE, "byte",                                                                               \
+      "what it put in, -1 when unknown; in an all-to-all of experts what it sent to them")                             \
+    F(T, I64, out_bytes, MEASURE, "byte", "what it got out, likewise: in an all-to-all what it was sent")              \
     F(T, I32, uid, SOURCE, "", "its kernel's place in traceEvents")
 TL_TABLE(arrival, TL_ARRIVAL_FIELDS);
 

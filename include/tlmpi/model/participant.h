@@ -36,6 +36,7 @@ typedef struct tl_participant {
     int64_t launch_ns; /* TL_TIME_UNKNOWN: the launch is not in the trace */
     int64_t seq;       /* -1: unknown */
     int64_t bytes;     /* size of the message; -1: unknown */
+    int64_t in_bytes, out_bytes; /* of the rank's own buffers; -1: unknown */
     uint64_t dtype;    /* content key of the type's name; 0: unknown */
     int32_t rank;
     int32_t group;  /* index of the membership; once groups are decided, the number of the group in the job */

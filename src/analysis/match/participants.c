@@ -319,6 +319,12 @@ static int32_t peer_of(const tl_coll *c, const stream_use *use)
     return peer >= 0 ? peer : TL_PEER_UNKNOWN;
 }
 
+/* Returns the bytes of elements of the collective's type; -1: unknown. */
+static int64_t bytes_of(const tl_coll *c, int64_t nelems)
+{
+    return tl_message_bytes(TL_SEND, nelems, -1, c->dtype_bytes);
+}
+
 /* Adds a participant.  launched_ns: launch of the last kernel, up to this one, of its stream that has a launch;
  * TL_TIME_UNKNOWN: none has. */
 static void add_participant(collecting *k, const tl_kernel *kernel, int64_t launched_ns, const stream_use *use,
@@ -333,6 +339,8 @@ static void add_participant(collecting *k, const tl_kernel *kernel, int64_t laun
                                            .launch_ns = launched_ns,
                                            .seq = c->seq,
                                            .bytes = c->bytes,
+                                           .in_bytes = bytes_of(c, c->in_nelems),
+                                           .out_bytes = bytes_of(c, c->out_nelems),
                                            .dtype = c->dtype,
                                            .rank = k->view->rank,
                                            .group = (int32_t)membership,

@@ -70,6 +70,8 @@ static void add_arrivals(const tl_collective_view *c, const extent *x, const int
             .wait_ns = waits_ns[i],
             .tail_ns = tl_ns_between(p->end_ns, x->first_end_ns),
             .match_rule = p->rule,
+            .in_bytes = p->in_bytes,
+            .out_bytes = p->out_bytes,
             .uid = (int32_t)p->uid,
             /* A kernel that seems to start before its launch shows that host and device clocks disagree. */
             .launch_lag_ns =

@@ -90,7 +90,8 @@ static void fill_size(tl_coll *c, const tl_comm_size *size, int64_t group_size)
     c->out_nelems = out;
     if (c->dtype == 0 && dtype.n > 0)
         c->dtype = tl_hash_bytes(dtype.p, dtype.n);
-    c->bytes = tl_message_bytes((tl_collective)c->kind, size->in_nelems, out, tl_dtype_bytes(dtype));
+    c->dtype_bytes = (int8_t)tl_dtype_bytes(dtype);
+    c->bytes = tl_message_bytes((tl_collective)c->kind, size->in_nelems, out, c->dtype_bytes);
     c->size_from = c->bytes >= 0 ? size->from : TL_SIZE_UNKNOWN;
 }
 
@@ -212,6 +213,7 @@ static tl_coll describe_kernel(const tl_comm *k, int32_t rank, const tl_launch *
         .in_nelems = args->in_nelems,
         .out_nelems = args->out_nelems,
         .bytes = tl_message_bytes(kind, args->in_nelems, args->out_nelems, tl_dtype_bytes(dtype)),
+        .dtype_bytes = (int8_t)tl_dtype_bytes(dtype),
         .dtype = args->dtype != TL_NO_NAME ? tl_hash_bytes(dtype.p, dtype.n) : 0,
         .src = -1,
         .dst = -1,
