@@ -210,6 +210,13 @@ cat behind/nobody.json > ./63 &
 status 0 "$tlmpi" ./63
 check "a pipe: tlmpi.h5" test -s tlmpi.h5 -a ! -e 63.h5
 says out "1 trace, 1 of 1 rank,"
+# One trace comes late: how far reading is, on stderr, once it has taken 2 s; nothing with --quiet.
+for quiet in "" -q; do
+    (head -c 300 traces/rank-0.json; sleep 3; tail -c +301 traces/rank-0.json) > ./63 &
+    # shellcheck disable=SC2086
+    status 0 "$tlmpi" -f $quiet -o behind/result ./63 traces/rank-1.json traces/rank-2.json
+    check "what is told of progress: '$quiet'" test "$(grep -cE '^2 of 3 traces read, .* of .*, [0-9]+ s left$' err)" -eq $((1 - ${#quiet} / 2))
+done
 status 0 "$tlmpi" -f /dev/fd/9 9< behind/one.json
 says out "1 trace, 1 of 8 ranks"
 check "what is open: tlmpi.h5" test ! -e 9.h5

@@ -1,6 +1,7 @@
 /* writer.c - proc 0's side of work_queue.h: hands out traces and writes rows. */
 #include "internal.h"
 #include "tlmpi/par/par.h"
+#include "tlmpi/report/format/words.h"
 #include "tlmpi/report/format/wrap.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,8 +32,9 @@ struct tl_writer {
     bool in_order;
     uint64_t outstanding; /* number of reserved rows that have not arrived */
     bool progress;
-    time_t shown;     /* when progress was last shown */
-    tl_status status; /* the first failure: nothing more is written or handed out */
+    time_t start, shown;                   /* when reading began, and when progress was last shown; 0: never */
+    uint64_t nread, read_bytes, all_bytes; /* traces and bytes of files */
+    tl_status status;                      /* the first failure: nothing more is written or handed out */
     tl_error error;
 };
 
@@ -43,6 +45,9 @@ tl_writer *tl_writer_open(const tl_plan *plan, tl_store *store, bool in_order, b
     w->store = store;
     w->in_order = in_order;
     w->progress = progress;
+    w->start = time(NULL);
+    for (size_t i = 0; i < plan->n; i++)
+        w->all_bytes += plan->items[i].bytes;
     w->ntables = tl_event_tables(w->tables);
     w->waiting = tl_calloc(plan->n + 1, sizeof *w->waiting);
     return w;
@@ -87,15 +92,25 @@ static void reply(tl_writer *w, int to, int tag, const void *bytes, size_t n)
 
 /* -------------------------------------------------------------------------------------------------------- progress */
 
-static void show_progress(tl_writer *w)
+/* Counts a trace that has been read.  Tells on stderr how far reading is, once it has taken 2 s: every second on a
+ * terminal, in a log when another tenth is done. */
+static void show_progress(tl_writer *w, uint64_t bytes)
 {
-    time_t now = time(NULL);
     bool terminal = tl_is_terminal(stderr);
-    if (!w->progress || now < w->shown + (terminal ? 1 : 30))
+    time_t now = time(NULL);
+    double took_s = difftime(now, w->start);
+    uint64_t before = w->read_bytes, tenth = w->all_bytes / 10 + 1;
+
+    w->nread++;
+    w->read_bytes += bytes;
+    if (!w->progress || took_s < 2 || w->nread == w->plan->n || w->read_bytes == 0 ||
+        (terminal ? now == w->shown : w->read_bytes / tenth == before / tenth))
         return;
-    if (w->shown != 0)
-        fprintf(stderr, terminal ? "\r%" PRId64 " of %zu traces read" : "%" PRId64 " of %zu traces read\n",
-                w->nreserved, w->plan->n);
+    fprintf(stderr,
+            terminal ? "\r%" PRIu64 " of %zu traces read, %s of %s, %.0f s left\033[K"
+                     : "%" PRIu64 " of %zu traces read, %s of %s, %.0f s left\n",
+            w->nread, w->plan->n, tl_bytes_in_words((int64_t)w->read_bytes).text,
+            tl_bytes_in_words((int64_t)w->all_bytes).text, took_s * ((double)w->all_bytes / (double)w->read_bytes - 1));
     w->shown = now;
 }
 
@@ -159,7 +174,7 @@ static void store_counts(tl_writer *w, int from, const void *bytes, size_t n)
     turn->from = from;
     turn->here = true;
     tl_bytes_put(&turn->counts, bytes, n);
-    show_progress(w);
+    show_progress(w, w->plan->items[head.item].bytes);
     reserve_ready(w);
 }
 
@@ -238,7 +253,7 @@ void tl_writer_serve_out(tl_writer *w)
         else
             tl_par_nap(&spins);
     }
-    if (w->progress && w->shown != 0 && tl_is_terminal(stderr))
+    if (w->shown != 0 && tl_is_terminal(stderr))
         fprintf(stderr, "\r\033[K");
 }
 
