@@ -103,6 +103,8 @@ static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *st
     else if (isnan(step->p_value))
         tl_say(w, "B takes %s %s, and nothing tells whether that is more than chance:", how_long(step->share).text,
                per_step(d));
+    else if (step->p_value >= TL_VERDICT_ALPHA && fabs(step->share) >= TL_VERDICT_LEAST_COST)
+        tl_say(w, "B takes %s %s, which may be chance:", how_long(step->share).text, per_step(d));
     else
         tl_say(w,
                "No %s difference of the step (B takes %s):", step->p_value < TL_VERDICT_ALPHA ? "large" : "significant",

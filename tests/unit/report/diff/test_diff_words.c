@@ -91,6 +91,10 @@ static void what_may_be_chance_is_called_so(void)
     expect(t, "No significant difference of the step (B takes 0.4 % less time): 100 ms in A,\n"
               "  99.6 ms in B (medians of 6 and 6 steps; p = 0.6, rank test).\n");
     end(t);
+    t = tell(0.43, 0.3);
+    expect(t, "B takes 43.0 % more time per step, which may be chance: 100 ms in A, 143 ms in B\n"
+              "  (medians of 6 and 6 steps; p = 0.3, rank test).\n");
+    end(t);
     t = tell(0.2, NAN);
     t->words.basis.steps[0] = t->words.basis.steps[1] = 1;
     tl_diff_run device = { .place = 1, .what = "device", .differs = 1, .a = "H100", .b = "MI300" };
