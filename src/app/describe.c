@@ -63,15 +63,6 @@ static void explain_thresholds(FILE *out, const char *option, const tl_threshold
         explain(out, t->name, t->doc);
 }
 
-/* Explains the labels of gaps. */
-static void explain_idle(FILE *out)
-{
-    explain_thresholds(out, "--idle NAME=VALUE, in us or percent", tl_idle_thresholds);
-    fputs("\n  rules\n", out);
-    for (const tl_idle_rule *r = tl_idle_rules; r->word != NULL; r++)
-        explain(out, r->word, r->doc);
-}
-
 /* ---- paragraphs ---- */
 
 /* Prints a paragraph.  "TERM\tMEANING" has the meaning below a long term, else beside it; a line that begins with
@@ -129,8 +120,12 @@ static void describe_table(FILE *out, const tl_schema *table)
         describe_column(out, &table->fields[i]);
     for (size_t i = 0; i < table->nfields; i++)
         explain_values(out, table, i);
-    if (strcmp(table->name, tl_gap_schema.name) == 0)
-        explain_idle(out);
+    if (strcmp(table->name, tl_gap_schema.name) == 0) {
+        explain_thresholds(out, "--idle NAME=VALUE, in us or percent", tl_idle_thresholds);
+        fputs("\n  rules\n", out);
+        for (const tl_idle_rule *r = tl_idle_rules; r->word != NULL; r++)
+            explain(out, r->word, r->doc);
+    }
     if (strcmp(table->name, tl_launch_row_schema.name) == 0 || strcmp(table->name, tl_queue_row_schema.name) == 0)
         explain_thresholds(out, "--launch NAME=VALUE, in us or a number", tl_launch_thresholds);
     const char *const *notes = tl_manual_notes(table->name);

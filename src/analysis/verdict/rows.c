@@ -123,8 +123,7 @@ static void write_links(const link_writing *w, tl_tables *tables)
     tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
     int32_t *ranks = tl_malloc((w->b->graph->nranks + 1) * sizeof *ranks), number = 0;
 
-    for (uint32_t u = 0; u < w->j->candidates.n; u++) {
-        const tl_candidate *candidate = &w->j->candidates.v[u];
+    TL_EACH (const tl_candidate, candidate, w->j->candidates) {
         tl_slow_link_row row;
         if (!candidate->needed || candidate->link == TL_NONE)
             continue;
@@ -396,12 +395,6 @@ static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
     tl_table_append(straggler, &row, 1);
 }
 
-/* Returns the error of the unchanged replay as a part of the job's time. */
-static double error_of(const tl_findings *j)
-{
-    return j->error_ns == 0 ? 0 : (double)j->error_ns / (double)(j->time_ns > 0 ? j->time_ns : 1);
-}
-
 /* Writes tables critical_path, path_sum and path, and the unexplained time of the job's path into the unchanged row of
  * whatif.  Time before the path counts only as far as it exceeds the leading steps that are not judged. */
 static void write_path(const writing *w, tl_tables *tables)
@@ -416,7 +409,7 @@ static void write_path(const writing *w, tl_tables *tables)
         tl_whatif_row_of(tl_tables_get(tables, &tl_whatif_row_schema), TL_SCENARIO_UNCHANGED, -1);
     if (unchanged != NULL) {
         unchanged->unexplained_ns = path.unexplained_ns - tl_ns_min(path.before_ns, unjudged_ns);
-        unchanged->model_error = error_of(w->j);
+        unchanged->model_error = (double)w->j->error_ns / (double)tl_ns_max(w->j->time_ns, 1);
     }
     tl_path_end(&path);
 }
