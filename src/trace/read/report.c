@@ -15,9 +15,9 @@ void tl_report_bad(tl_read_report *report, uint64_t offset, const char *expected
  * ones, and linking them takes about the same again. */
 #define ROOM 3
 
-/* Memory that the analysis takes from here on: in multiples of the columns and texts (kernels have 44 bytes per event
- * there, and 243 at the peak; other events take less), and in bytes per distinct name (10^6 names). */
-#define ANALYSIS_ROOM 5
+/* Memory that the analysis takes from here on: in multiples of the columns and texts (kernels have 29 bytes per event
+ * there, and some 230 at the peak; other events take less), and in bytes per distinct name (10^6 names). */
+#define ANALYSIS_ROOM 8
 #define NAME_ROOM     800
 
 bool tl_report_room(tl_trace *trace, size_t *checked)
