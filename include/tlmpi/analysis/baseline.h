@@ -25,8 +25,8 @@
  *
  * A step is cut if some rank's recording lacks it; the first step also if a recording begins late in it.  The time
  * before all steps and the time after them count as cut steps.  Cut steps are replayed and are never evidence.  The
- * first step of a rank's recording is compared, but is not evidence alone: the time to start a profiler differs by host.
- * A profiler stops after the mark of the last step has ended, so the last step is evidence.
+ * first and the last step of a rank's recording are compared, but are not evidence alone: the time to start or stop a
+ * profiler differs by host.
  *
  * May use graph.
  */
@@ -88,7 +88,7 @@ typedef struct tl_baseline {
     int32_t *steps; /* [nsteps] step numbers, ascending; -1: time before the first, TL_STEP_AFTER: after the last */
     bool *cut;      /* [nsteps] */
     bool *left_out; /* [nsteps] cut steps with a number, and cut time before or after all steps next to such a step */
-    bool *opening;  /* [nsteps] first step of some rank's recording */
+    bool *edge;     /* [nsteps] first or last step of some rank's recording */
     bool *lost;     /* [nranks * nsteps]: the rank is not judged in the step; NULL: all ranks are judged in all steps */
     size_t first_whole, last_whole; /* the first and the last step that is not cut; nsteps: there is none */
     tl_work_class *classes;

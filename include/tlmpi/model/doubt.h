@@ -28,7 +28,7 @@ TL_LABELS(confidence);
       "communication that may be waiting or transfer exceeds 10 % of the gain, or 1 % of the wall time")               \
     V(TL_DOUBT_OUTSIDE, "outside_steps",                                                                               \
       "more than 10 % of the collectives are in no step, though there are marks, or of what others wait for the "      \
-      "named ranks is, or in a first step beside flagged ones: they may cost more there; or no rank is "       \
+      "named ranks is, or in a first or last step beside flagged ones: they may cost more there; or no rank is "       \
       "named, and more than 10 % of the steps are not whole")                                                          \
     V(TL_DOUBT_CLOCKS, "clocks", "what clocks cannot tell may come to 1 % of the wall time")                           \
     V(TL_DOUBT_HIDDEN, "waits_hidden", "grave: clocks hide which rank was waited for in most of all waiting")          \

@@ -193,7 +193,8 @@ static void find_cut(tl_baseline *out)
         if (!tl_steps_between(&out->graph->ranks[r], 0, TL_STEP_AFTER, &low, &high))
             continue;
         any = true;
-        out->opening[tl_step_index(out->steps, n, low)] = true;
+        out->edge[tl_step_index(out->steps, n, low)] = true;
+        out->edge[tl_step_index(out->steps, n, high)] = true;
     }
     for (size_t from = 0, to; any && from < n; from = to) {
         to = from + 1;
@@ -229,7 +230,7 @@ static void find_steps(tl_baseline *out)
     out->nsteps = tl_int_unique(out->steps, n);
     out->cut = tl_arena_zeroed(&out->arena, out->nsteps, sizeof *out->cut);
     out->left_out = tl_arena_zeroed(&out->arena, out->nsteps, sizeof *out->left_out);
-    out->opening = tl_arena_zeroed(&out->arena, out->nsteps, sizeof *out->opening);
+    out->edge = tl_arena_zeroed(&out->arena, out->nsteps, sizeof *out->edge);
     find_cut(out);
 }
 

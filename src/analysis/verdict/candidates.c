@@ -87,7 +87,7 @@ typedef struct finding {
     double alpha, least_cost;
     size_t nfull;  /* number of judged steps */
     size_t nnoise; /* number of steps in which noise is measured: all that are not cut */
-    bool *judged;  /* [nsteps] the step is not cut, nor the first of a recording */
+    bool *judged;  /* [nsteps] the step is not cut, nor the first or last of a recording */
     bool *on;      /* [nsteps] steps in which the current candidate is late */
     tl_arena arena;
     size_t members; /* number of members under test: the ranks of a role, its two hosts, or inner stages */
@@ -112,8 +112,8 @@ typedef struct finding {
     double largest;          /* number of sets with one latest member each: roles times families, and sorts of links */
 } finding;
 
-/* Fills f->on with the steps in which the candidate is late.  The first step of a recording is not tested; such a step
- * counts as late if its lateness exceeds half of the least lateness of a late step, and the step is next to
+/* Fills f->on with the steps in which the candidate is late.  The first and last step of a recording are not tested;
+ * such a step counts as late if its lateness exceeds half of the least lateness of a late step, and the step is next to
  * a late step or is as late as late steps are. */
 static void mark_late_steps(const finding *f, const tl_candidate *candidate, const double *x)
 {
@@ -219,7 +219,7 @@ static void test_member(finding *f, size_t member, double sigma, tl_candidate *c
     if (alone && (joined.pattern == TL_PATTERN_PERSISTENT || is_usual(f, &joined)))
         return;
     for (size_t s = 0; candidate->shape.pattern != TL_PATTERN_DRIFTING && s < b->nsteps; s++)
-        if (f->on[s] && !f->judged[s]) { /* an untested first step counts at most the mean of tested ones */
+        if (f->on[s] && !f->judged[s]) { /* an untested edge step counts at most the mean of tested ones */
             sums.tx += fmin(f->x[member * b->nsteps + s], sums.tx / sums.t1);
             sums.t1 += 1;
             sums.t2 += 1;
@@ -496,13 +496,13 @@ static void compare_own_steps(finding *f, uint32_t role, tl_family family)
 
 TL_SORT_BY(by_rank, tl_candidate, rank, family, link, shape.first)
 
-/* Fills judged: steps that are neither cut nor the first of a recording; if there are none, all that are not cut.
+/* Fills judged: steps that are neither cut nor at the edge of a recording; if there are none, all that are not cut.
  * Returns the least scale of noise, ns. */
 static double least_scale(finding *f)
 {
     size_t n = 0;
     for (size_t s = 0; s < f->b->nsteps; s++) {
-        f->judged[s] = !f->b->cut[s] && !f->b->opening[s];
+        f->judged[s] = !f->b->cut[s] && !f->b->edge[s];
         f->nfull += f->judged[s];
         if (!f->b->cut[s])
             f->column[n++] = (double)f->out->step_ns[s];

@@ -401,7 +401,7 @@ static void write_path(const writing *w, tl_tables *tables)
 {
     tl_path path;
     int64_t unjudged_ns = 0;
-    for (size_t s = 0; s < w->b->nsteps && (w->b->cut[s] || w->b->opening[s]); s++)
+    for (size_t s = 0; s < w->b->nsteps && (w->b->cut[s] || w->b->edge[s]); s++)
         unjudged_ns = tl_ns_add(unjudged_ns, w->j->step_ns[s]);
     tl_path_of(w->b->graph, w->b->asker, w->j->start_ns, TL_STEPS_OF_MARKS, &path);
     tl_path_rows(&path, w->in->ranks, w->in->nranks, tables);

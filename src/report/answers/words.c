@@ -145,7 +145,7 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                                 t->left_out == 1 ? "is" : "are");
         if (t->outside <= t->matched / TL_LITTLE_PART)
             return tl_phrase_of(
-                "others wait for it where delays are not judged, too: outside of steps, or in the first");
+                "others wait for it where delays are not judged, too: outside of steps, or in the first or last");
         return tl_phrase_of("%s of %s matched collectives are outside of the marked steps and are not judged",
                             tl_grouped(t->outside).text, tl_grouped(t->matched).text);
     case TL_DOUBT_CLOCKS:
@@ -167,7 +167,7 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_EXCESS:
         return tl_phrase_of(
             "others wait for a rank or host that does more than its peers, or a step takes %g %% longer than others "
-            "(table blame_step): it may be chance, or the first step",
+            "(table blame_step): it may be chance, or the first or last step",
             100 * TL_VERDICT_LARGE_COST);
     default:
         break;

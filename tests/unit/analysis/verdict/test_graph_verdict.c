@@ -59,13 +59,13 @@ static int64_t late_in_a_step(size_t rank, size_t step)
     return usual_device(rank, step) + (rank == 5 && step == step_of_delay ? DEVICE / 2 : 0);
 }
 
-/* What it takes to start a profiler differs by host; it stops after the last step. */
-static void the_first_step_accuses_nobody_alone(void)
+/* What it takes to start or stop a profiler differs by host. */
+static void the_first_and_the_last_step_accuse_nobody_alone(void)
 {
     for (step_of_delay = 0; step_of_delay < 8; step_of_delay++) {
         hand_job *h = hand_new(8, 8, usual_host, late_in_a_step);
         hand_judge(h, alpha, least_cost);
-        CU_ASSERT_EQUAL(h->judgement.candidates.n, step_of_delay > 0);
+        CU_ASSERT_EQUAL(h->judgement.candidates.n, step_of_delay > 0 && step_of_delay < 7);
         hand_free(h);
     }
 }
@@ -454,7 +454,7 @@ int main(void)
         TEST(a_healthy_job_has_nobody_late),
         TEST(who_is_always_late_is_persistent),
         TEST(who_is_late_once_is_that),
-        TEST(the_first_step_accuses_nobody_alone),
+        TEST(the_first_and_the_last_step_accuse_nobody_alone),
         TEST(an_edge_step_counts_beside_one_within),
         TEST(an_edge_step_counts_that_is_as_late_as_one_within),
         TEST(two_may_be_late_in_turn),
