@@ -6,21 +6,18 @@
 /* The hash as a compiler without 128-bit integers builds it, beside the one of the library. */
 #define TLMPI_NO_INT128
 #define tl_hash_bytes portable_hash_bytes
-#define tl_hash_mix portable_hash_mix
 #define tl_map_get portable_map_get
 #define tl_map_at portable_map_at
 #define tl_map_put portable_map_put
 #define tl_map_free portable_map_free
 #include "src/base/hash.c"
 #undef tl_hash_bytes
-#undef tl_hash_mix
 #undef tl_map_get
 #undef tl_map_at
 #undef tl_map_put
 #undef tl_map_free
 
 uint64_t tl_hash_bytes(const void *bytes, size_t n);
-uint64_t tl_hash_mix(uint64_t hash, uint64_t value);
 uint32_t tl_map_get(const tl_map *map, uint64_t key);
 uint32_t *tl_map_at(tl_map *map, uint64_t key);
 int tl_map_put(tl_map *map, uint64_t key, uint32_t value);
