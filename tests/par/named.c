@@ -81,12 +81,7 @@ static void reduce(tl_tables *job)
     free(rows);
 }
 
-static const tl_analysis named_analysis = { .name = "named",
-                                            .question = "What was how often?",
-                                            .needs = TL_NEEDS_HOST,
-                                            .tables = tables,
-                                            .per_rank = per_rank,
-                                            .reduce = reduce };
+static const tl_analysis named_analysis = { .needs = TL_NEEDS_HOST, .per_rank = per_rank, .reduce = reduce };
 
 /* The list of the program, each of its two with more in it: before event tables, whose names come first in /names
  * nevertheless. */

@@ -20,7 +20,7 @@
 uint64_t tl_hash_bytes(const void *bytes, size_t n);
 uint32_t tl_map_get(const tl_map *map, uint64_t key);
 uint32_t *tl_map_at(tl_map *map, uint64_t key);
-int tl_map_put(tl_map *map, uint64_t key, uint32_t value);
+void tl_map_put(tl_map *map, uint64_t key, uint32_t value);
 void tl_map_free(tl_map *map);
 
 /* Result files are joined by these keys: a change here makes old files unreadable together with new ones. */
