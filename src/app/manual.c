@@ -50,8 +50,7 @@ static const char *const howto_lines[] = {
     "which phase takes a rank longer, without a profiler\tphase_verdict",
     "how long each phase of a step took\tphase_step --rank 3 --top 10",
     "the bandwidth of a group's collectives\tbandwidth",
-    ("how evenly experts are loaded: what a rank sends in all-to-all (in_bytes), is sent (out_bytes), and waits; "
-     "data/examples/expert_load.py has sums of all ranks\tarrival --rank 3 --columns collective,in_bytes,out_bytes,wait_ns"),
+    "how evenly experts are loaded (data/examples/expert_load.py has the sums)\tarrival --columns rank,in_bytes,wait_ns",
     "kernels that no rule names\tkernel_ranks --where unclassified=1",
     "--where COND picks rows of any table, as interval --where kind=comm --where \"duration_ns>1ms\".",
     NULL,

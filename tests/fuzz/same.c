@@ -104,19 +104,19 @@ static void same_place(const reading *a, const reading *b, size_t i)
 {
     const tl_events *e = &a->trace.events, *f = &b->trace.events;
     {
-        const tl_track *x = &e->tracks.v[e->track[i]], *y = &f->tracks.v[f->track[i]];
+        const tl_track *x = &e->tracks.v[tl_event_track(e, i)], *y = &f->tracks.v[tl_event_track(f, i)];
         INT(pid);
         INT(tid);
         NAME(pid_text);
         NAME(tid_text);
     }
     {
-        const tl_lane *x = &e->lanes.v[e->lane[i]], *y = &f->lanes.v[f->lane[i]];
+        const tl_lane *x = tl_event_lane(e, i), *y = tl_event_lane(f, i);
         INT(device);
         INT(stream);
     }
     {
-        const tl_category *x = &e->categories.v[e->category[i]], *y = &f->categories.v[f->category[i]];
+        const tl_category *x = tl_event_category(e, i), *y = tl_event_category(f, i);
         NAME(text);
         INT(cat);
     }
@@ -155,8 +155,8 @@ void same_columns(const reading *a, const reading *b, bool verbatim)
     INT(n);
     for (i = 0; i < x->n; i++) {
         INT(ts_ns[i]);
-        INT(dur_ns[i]);
-        INT(corr[i]);
+        same_int(a, b, "dur_ns", i, tl_event_dur_ns(x, i), tl_event_dur_ns(y, i));
+        same_int(a, b, "corr", i, tl_event_corr(x, i), tl_event_corr(y, i));
         INT(uid[i]);
         INT(flags[i]);
         NAME(name[i]);

@@ -52,11 +52,12 @@ static void add_own_launch(reading *r, uint32_t kernel, int64_t until_ns)
 {
     tl_graph_build *b = r->b;
     tl_graph_kernel *p = &b->placed[kernel];
-    const tl_graph_kernel *latest = r->latest != TL_NONE ? &b->placed[r->latest] : NULL;
-    int64_t start = b->view->kernels[kernel].start_ns, since = latest != NULL ? latest->launch_ns : INT64_MIN;
+    bool any = r->latest != TL_NONE;
+    const tl_graph_kernel *latest = &b->placed[any ? r->latest : kernel];
+    int64_t start = b->view->kernels[kernel].start_ns, since = any ? latest->launch_ns : INT64_MIN;
     since = r->at > 0 ? tl_ns_max(since, r->wait.end_ns) : since;
     p->launch_ns = tl_ns_min(tl_ns_min(start, until_ns), tl_ns_max(since, tl_ns_between(start, b->latency_ns)));
-    b->tracks[b->nlaunches] = latest != NULL ? b->tracks[latest->launch] : b->calls->waits.v[0].track;
+    b->tracks[b->nlaunches] = any ? b->tracks[latest->launch] : b->calls->waits.v[0].track;
     b->handed_ns[b->nlaunches] = p->launch_ns;
     p->launch = (uint32_t)b->nlaunches++;
 }
