@@ -523,8 +523,9 @@ void tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n)
         tl_input *in = &inventory->inputs.v[i];
         if (!plan->planned[i] || n == 0)
             continue;
-        const tl_rank *row = plan->items[0].alone ? rows : bsearch(&in->rank, rows, n, sizeof *rows, by_row_rank);
-        if (row == NULL || row->status == TL_RANK_UNREADABLE)
+        bool alone = plan->items[0].alone;
+        const tl_rank *row = alone ? rows : bsearch(&in->rank, rows, n, sizeof *rows, by_row_rank);
+        if ((!alone && row == NULL) || row->status == TL_RANK_UNREADABLE)
             continue;
         in->rank = row->rank;
         in->world_size = row->world_size;
