@@ -21,9 +21,7 @@
 
 /* The first 64 fractional bits of the square roots of 2, 3, 5 and 7, made odd. */
 #define ROOT2 UINT64_C(0x6a09e667f3bcc909)
-#define ROOT3 TL_HASH_ROOT3
 #define ROOT5 UINT64_C(0x3c6ef372fe94f82b)
-#define ROOT7 TL_HASH_ROOT7
 
 static inline uint64_t fold(uint64_t a, uint64_t b)
 {
@@ -49,14 +47,14 @@ uint64_t tl_hash_bytes(const void *bytes, size_t n)
         if (left > 48) {
             uint64_t seed1 = seed, seed2 = seed;
             for (; left > 48; left -= 48, p += 48) {
-                seed = fold(load64(p) ^ ROOT3, load64(p + 8) ^ seed);
+                seed = fold(load64(p) ^ TL_HASH_ROOT3, load64(p + 8) ^ seed);
                 seed1 = fold(load64(p + 16) ^ ROOT5, load64(p + 24) ^ seed1);
-                seed2 = fold(load64(p + 32) ^ ROOT7, load64(p + 40) ^ seed2);
+                seed2 = fold(load64(p + 32) ^ TL_HASH_ROOT7, load64(p + 40) ^ seed2);
             }
             seed ^= seed1 ^ seed2;
         }
         for (; left > 16; left -= 16, p += 16)
-            seed = fold(load64(p) ^ ROOT3, load64(p + 8) ^ seed);
+            seed = fold(load64(p) ^ TL_HASH_ROOT3, load64(p + 8) ^ seed);
         a = load64(p + left - 16);
         b = load64(p + left - 8);
     } else if (n >= 8) {
@@ -68,7 +66,7 @@ uint64_t tl_hash_bytes(const void *bytes, size_t n)
     } else if (n > 0) {
         a = (uint64_t)p[0] << 16 | (uint64_t)p[n / 2] << 8 | p[n - 1];
     }
-    return fold(ROOT3 ^ n, fold(a ^ ROOT5, b ^ seed));
+    return fold(TL_HASH_ROOT3 ^ n, fold(a ^ ROOT5, b ^ seed));
 }
 
 /* Returns the slot at which the search for the key begins.  Consecutive keys, such as correlation ids, are adjacent:
@@ -76,7 +74,7 @@ uint64_t tl_hash_bytes(const void *bytes, size_t n)
 static inline size_t home_of(const tl_map *map, uint64_t key)
 {
     uint64_t group = key >> 4;
-    return ((size_t)((group ^ group >> 32) * ROOT7 >> 20) << 4 | (size_t)(key & 15)) & (map->cap - 1);
+    return ((size_t)((group ^ group >> 32) * TL_HASH_ROOT7 >> 20) << 4 | (size_t)(key & 15)) & (map->cap - 1);
 }
 
 /* Returns the slot of the key, or the empty slot for it.  At least half of the slots are empty, so one is found. */

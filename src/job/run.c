@@ -7,38 +7,32 @@
  * Every stage that can fail ends in an agreement on the status: all procs go on, or none does.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
-#include "tlmpi/job/run.h"
-#include "stages.h"
-#include "tell.h"
-#include "tlmpi/base/log.h"
-#include "tlmpi/job/attribute.h"
-#include "tlmpi/job/match.h"
-#include "tlmpi/job/phase.h"
-#include "tlmpi/job/read/execution.h"
-#include "tlmpi/job/transport/rows.h"
-#include "tlmpi/model/path_tables.h"
-#include <inttypes.h>
-#include <stdlib.h>
-
-/* ------------------------------------------------------------------------------------------------- the end of a run */
-
-/* The end of a run, on proc 0: reductions over all ranks, the result file, and the printed conclusions. */
-
 #define _XOPEN_SOURCE 700 /* realpath */
+#include "tlmpi/job/run.h"
 #include "stages.h"
 #include "tell.h"
 #include "commit.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/log.h"
-#include "tlmpi/job/run.h"
+#include "tlmpi/job/attribute.h"
+#include "tlmpi/job/match.h"
+#include "tlmpi/job/phase.h"
+#include "tlmpi/job/read/execution.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/model/parameters.h"
+#include "tlmpi/model/path_tables.h"
 #include "tlmpi/report/ask.h"
 #include "tlmpi/report/format/wrap.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ------------------------------------------------------------------------------------------------- the end of a run */
+
+/* The end of a run, on proc 0: reductions over all ranks, the result file, and the printed conclusions. */
 
 /* Returns the time of a monotonic clock, s. */
 static double now_s(void)
@@ -154,7 +148,7 @@ static void conclude(tl_job *j, bool summary, double start_s, int *code)
         *code = TL_EXIT_FAIL_ON;
 }
 
-/* finish.c, on proc 0: reduces, writes the file and prints.  start_s: now_s() at the start of the run.  *code: the
+/* On proc 0: reduces, writes the file and prints.  start_s: now_s() at the start of the run.  *code: the
  * exit status that the traces call for. */
 static tl_status job_finish(tl_job *j, double start_s, int *code, tl_error *err)
 {

@@ -16,25 +16,16 @@
 #include "tlmpi/par/par.h"
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-/* ----------------------------------------------------------------------------------------------------------- copies */
-
-/* The names of the copies, and the procs that make them. */
-
-#define _XOPEN_SOURCE 700 /* realpath */
-#include "parts.h"
-#include "tlmpi/base/group.h"
-#include "tlmpi/base/part_file.h"
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+
+/* ----------------------------------------------------------------------------------------------------------- copies */
+
+/* The names of the copies, and the procs that make them. */
 
 /* ----------------------------------------------------------------------------------------------------------- names */
 
