@@ -50,7 +50,8 @@ static const char *const howto_lines[] = {
     "which phase takes a rank longer, without a profiler\tphase_verdict",
     "how long each phase of a step took\tphase_step --rank 3 --top 10",
     "the bandwidth of a group's collectives\tbandwidth",
-    "how evenly experts are loaded (data/examples/expert_load.py has the sums)\tarrival --columns rank,in_bytes,wait_ns",
+    ("how evenly experts are loaded (data/examples/expert_load.py has the sums)\t"
+     "arrival --columns rank,in_bytes,wait_ns"),
     "kernels that no rule names\tkernel_ranks --where unclassified=1",
     "--where COND picks rows of any table, as interval --where kind=comm --where \"duration_ns>1ms\".",
     NULL,
@@ -146,16 +147,19 @@ static const char *const changes_lines[] = {
     "clock\tbefore_launch and before_launch_ns: of all work in table rank",
     ("quality\tmeaning: tlmpi describe quality; sums over ranks of table rank (before_launch, too_long), and checks "
      "that were 0 by construction (wait_balance, blame_balance)"),
-    ("phase_file, memory_file, execution_trace\tside_file, with a kind: entries (records, nodes), lost (no_json, no_key, "
-     "no_duration, without_id); counts of nodes by link are those of execution_node, times those of memory_timeline"),
-    ("rank\tstreams, steps: rows of tables queue, step; clock_base: base_time_ns is 0 or not; what the file system tells "
-     "of the file"),
+    ("phase_file, memory_file, execution_trace\tside_file, with a kind: entries (records, nodes), lost (no_json, "
+     "no_key, no_duration, without_id); counts of nodes by link are those of execution_node, times those of "
+     "memory_timeline"),
+    ("rank\tstreams, steps: rows of tables queue, step; clock_base: base_time_ns is 0 or not; what the file system "
+     "tells of the file"),
     "step\tintervals: those of table interval",
     "gap\tsync_dur_ns, sync_correlation: the call with sync_uid in traceEvents",
-    "idle\tpeer_ns: that of its row ALL in idle_summary; late_rank: table gap_peer; unlinked: gaps without a launch_uid",
+    ("idle\tpeer_ns: that of its row ALL in idle_summary; late_rank: table gap_peer; unlinked: gaps without a "
+     "launch_uid"),
     "stream_idle\tintervals, busy_ns: table queue, interval; idle_device_busy_ns: gaps of table gap",
     "queue\tno_launch, before_launch: of all streams in table rank",
-    "kernel_ranks, operator_ranks, annotation_ranks\tcounts, deviation, most and median of ranks: table kernel, operator",
+    ("kernel_ranks, operator_ranks, annotation_ranks\tcounts, deviation, most and median of ranks: table kernel, "
+     "operator"),
     "operator, annotation, phase\tquartiles but the median",
     "pattern\tof_operator: the rows of the operator, and what has none",
     "bandwidth\talgbw_gb_s: bytes / transfer_ns",
@@ -267,8 +271,9 @@ static const char *const interval_notes[] = {
 static const char *const idle_notes[] = {
     "A device in a collective is busy, also while it waits there for a late rank: that is comm_waiting_ns of table "
     "breakdown, and table arrival has each wait.",
-    "It is idle for others (peer_ns of idle_summary, table gap_peer) where the host waits for them, where the host is in a collective "
-    "of hosts (Gloo, MPI, a barrier), or where one of the rank's devices communicates and another needs the result.",
+    "It is idle for others (peer_ns of idle_summary, table gap_peer) where the host waits for them, where the host is "
+    "in a collective of hosts (Gloo, MPI, a barrier), or where one of the rank's devices communicates and another "
+    "needs the result.",
     NULL,
 };
 

@@ -158,7 +158,8 @@ const char *tl_inputs_word(tl_tables *job)
     const tl_table *sides = tl_tables_get(job, &tl_side_file_schema);
     if (tl_tables_get(job, &tl_rank_schema)->n > 0 || sides->n == 0)
         return "traces";
-    return ((const tl_side_file *)tl_table_row(sides, 0))->kind == TL_SIDE_PHASES ? "files of phases" : "memory timelines";
+    const tl_side_file *first = tl_table_row(sides, 0);
+    return first->kind == TL_SIDE_PHASES ? "files of phases" : "memory timelines";
 }
 
 /* Warns of records that other files repeat. */
@@ -314,10 +315,10 @@ static void print_formats(const tl_inventory *inventory)
 
 void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
 {
-    static const char *const of_ranks[] = { "rank",     "status", "events",     "kept", "dropped",
-                                            "repaired", "file_bytes", "file" };
-    static const char *const of_sides[] = { "kind",       "rank",     "status", "entries", "lost", "repeated",
-                                            "superseded", "left_out", "path" };
+    static const char *const of_ranks[] = { "rank",    "status",   "events",     "kept",
+                                            "dropped", "repaired", "file_bytes", "file" };
+    static const char *const of_sides[] = { "kind",     "rank",       "status",   "entries", "lost",
+                                            "repeated", "superseded", "left_out", "path" };
     const tl_inventory *inventory = &plan->inventory;
 
     print_columns(tl_tables_get(job, &tl_rank_schema), of_ranks, sizeof of_ranks / sizeof *of_ranks);

@@ -91,7 +91,8 @@ static void send_to_proc_0(const void *bytes, const card *mine)
     MPI_Request request;
     size_t n = (size_t)mine->n;
 
-    MPI_Isend(mine, (int)(sizeof mine->n + (mine->n <= CARD_BYTES ? (size_t)mine->n : 0)), MPI_BYTE, 0, CARD_TAG, tl_tree_comm(), &request);
+    MPI_Isend(mine, (int)(sizeof mine->n + (mine->n <= CARD_BYTES ? (size_t)mine->n : 0)), MPI_BYTE, 0, CARD_TAG,
+              tl_tree_comm(), &request);
     tl_ring(0);
     tl_wait_sent(1, &request);
     for (size_t at = 0; n > CARD_BYTES && at < n; at += TL_PIECE_BYTES) {

@@ -40,7 +40,7 @@
 enum { TL_TALKS_UP = 1, TL_TALKS_DOWN = 2 };
 
 /* Key of the class of kernels whose names differ between the ranks of a role while all ranks run the same number of
- * them (alike.c). */
+ * them (cells.c). */
 #define TL_EXCHANGED UINT64_MAX
 
 /* A role of ranks, or a sort of links.  members[first .. first + n): indices of its ranks or links, ascending. */
@@ -68,7 +68,7 @@ typedef struct tl_work_class {
     TL_VEC(uint32_t) steps; /* steps in which any member has a piece, ascending */
     int64_t *ns;            /* [members of the role * steps.n], by member */
     uint32_t *pieces;       /* [members * steps.n] number of pieces */
-    int64_t *amount;        /* [members * steps.n] DEVICE, WAIT: amount of work, in a unit of the class (amount.c);
+    int64_t *amount;        /* [members * steps.n] DEVICE, WAIT: amount of work, in a unit of the class (cells.c);
                              * NULL: other families */
 } tl_work_class;
 

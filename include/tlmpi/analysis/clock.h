@@ -11,7 +11,7 @@
  * o is how far a clock is ahead.  The difference of two offsets is the median difference of the two ranks' ends, over
  * the collectives of the same ranks; its error grows with the scatter of the ends and with the length of the transfers.
  * A drift and a step of a clock show in these ends, too.  Least squares over the graph of clocks and of the ranks that
- * meet give each clock its offset (solve.h), and the inequalities above keep it feasible, to TL_CLOCK_ERROR_NS:
+ * meet give each clock its offset (find.c), and the inequalities above keep it feasible, to TL_CLOCK_ERROR_NS:
  *
  *     an offset a host      the ranks of a host read one clock; if process ids alone tell the host, where ends agree
  *     an offset a rank      where hosts are unknown, or their ranks disagree

@@ -67,8 +67,8 @@ void tl_sort_index(uint32_t *index, size_t n, tl_compare *compare, const void *c
 /* As qsort, but stable, and faster for rows that are nearly sorted. */
 void tl_sort(void *rows, size_t n, size_t size, int (*compare)(const void *a, const void *b));
 
-/* Inserts a row into n rows in order, behind those that compare as equal; keeps the first `most`.  Returns how many there
- * are then. */
+/* Inserts a row into n rows in order, behind those that compare as equal; keeps the first `most`.  Returns the number
+ * of rows kept. */
 size_t tl_insert(void *rows, size_t n, size_t most, const void *row, size_t size,
                  int (*compare)(const void *a, const void *b));
 

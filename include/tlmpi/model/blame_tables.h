@@ -206,7 +206,8 @@ enum { TL_PATH_BEFORE = TL_NACTIVITIES }; /* time before a recording began, whic
       "time on the path, which leaves what seems to run on where the next begins that waited for it; of rank -1 all "  \
       "together are time_ns of unchanged in whatif")                                                                   \
     F(T, I64, imbalance_ns, MEASURE, "ns",                                                                             \
-      "of rank -1: by how much path_ns is more than what ranks have of it in the mean, on the path or not: what there "  \
+      "of rank -1: by how much path_ns is more than what ranks have of it in the mean, on the path or not: what "      \
+      "there "                                                                                                         \
       "is only because ranks differ; of work of devices, else 0")
 TL_TABLE(path_row, TL_PATH_FIELDS);
 

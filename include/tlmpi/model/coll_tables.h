@@ -240,7 +240,8 @@ TL_TABLE(group_row, TL_GROUP_FIELDS);
     F(T, I64, kernel_ns, MEASURE, "ns", "kernel time, summed over ranks")                                              \
     F(T, I64, wait_ns, MEASURE, "ns", "wait, summed over ranks")                                                       \
     F(T, I64, transfer_ns, MEASURE, "ns", "transfer, summed over collectives")                                         \
-    F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth, 10^9 byte/s: bytes / transfer_ns times the factor of nccl-tests")
+    F(T, F64, busbw_gb_s, MEASURE, "GB/s",                                                                             \
+      "bus bandwidth, 10^9 byte/s: bytes / transfer_ns times the factor of nccl-tests")
 TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
 
 #define TL_COMM_DOUBT_MEANING                                                                                          \

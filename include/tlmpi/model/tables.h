@@ -47,7 +47,7 @@ TL_LABELS(rank_from);
     F(T, I64, too_long_ns, MEASURE, "ns", "what was cut off it, together")                                             \
     F(T, TIME, first_ns, MEASURE, "ns", "first start of device work")                                                  \
     F(T, TIME, last_ns, MEASURE, "ns", "last end of device work")                                                      \
-    F(T, I64, base_time_ns, LABEL, "ns", "baseTimeNanoseconds of the trace, which was added; 0: none")                           \
+    F(T, I64, base_time_ns, LABEL, "ns", "baseTimeNanoseconds of the trace, which was added; 0: none")                 \
     F(T, I32, world_size, LABEL, "", "ranks of the job as distributedInfo tells, -1 where it does not")                \
     F(T, TEXT64, device_name, LABEL, "", "name of the first device in deviceProperties")                               \
     F(T, TEXT256, libraries, SOURCE, "",                                                                               \

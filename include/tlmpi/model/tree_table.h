@@ -44,7 +44,7 @@ TL_LABELS(tree_kind);
       "where no operator or annotation is around it; of work 0: these, and that of none, sum up to all device work")   \
     F(T, F64, share, MEASURE, "", "device_ns / the durations of all device work of the rank")                          \
     F(T, NAME, name, LABEL, "",                                                                                        \
-      "of the operator, annotation, module, call or work; addresses in it are left out (0x...). Other Python "          \
+      "of the operator, annotation, module, call or work; addresses in it are left out (0x...). Other Python "         \
       "functions and annotations that mark steps (ProfilerStep) have no nodes: what is in them is in what is around "  \
       "them")
 TL_TABLE(call_tree, TL_CALL_TREE_FIELDS);

@@ -37,8 +37,9 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *                        of collectives_judged (whose last rank is known), z, p_value, path_share; where no rank
  *                        holds the job up: most_excess (the rank whose own work exceeds that of its peers most),
  *                        most_excess_ns (its own time), most_excess_share (of the wall time), p_value
- *         which_phase    of a rank: place, largest_cause, cause_share (null: no cause is known), excess (array: where `rank` spends more than its peers, of (work or host), place, own_ns and
- *                        peers_ns as in table excess), waited_ns (GPU time that others waited for the rank, by
+ *         which_phase    of a rank: place, largest_cause, cause_share (null: no cause is known), excess (array: where
+ *                        `rank` spends more than its peers, of (work or host), place, own_ns and peers_ns as in table
+ *                        excess), waited_ns (GPU time that others waited for the rank, by
  *                        `cause` of table blame); of a link: kind (or "unknown"), bytes, transfer_ns, should_take_ns,
  *                        ratio; without a culprit: loss_ns, loss_share
  *         others_waiting GPU time, summed over all ranks that waited: all_waiting_ns (for ranks that came late: the sum

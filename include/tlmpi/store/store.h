@@ -4,7 +4,7 @@
  *     /names                text, one row per distinct name; NAME cells hold its row number
  *     /name_bytes           the same texts, each with a 0 after it: what tlmpi reads
  *     /tables/<table>       one compound dataset per table, rows of all ranks in rank order
- *     /tables/interval_index    rank, first_row, nrows: one rank's rows without a scan (T_index for every EVENT table T)
+ *     /tables/interval_index    rank, first_row, nrows: one rank's rows without a scan (T_index of each EVENT table T)
  *     /ranks/00003/interval     virtual dataset over that rank's rows of /tables/interval
  *
  * The seal precedes all datasets: 512 bytes with the length and a checksum of the file, which HDF5 skips.  A file in

@@ -111,7 +111,7 @@ static void number_roles(finding *f, size_t nranks, tl_baseline *out)
         out->members[out->roles[out->role_of[r]].first + out->index_in_role[r]] = r;
 }
 
-/* Roles, members, role_of, index_in_role, talks. */
+/* Fills roles, members, role_of, index_in_role and talks of `out`. */
 static void baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nrows, tl_baseline *out)
 {
     size_t nranks = out->graph->nranks;

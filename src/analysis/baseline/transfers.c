@@ -175,7 +175,7 @@ static void number_sorts(listing *l)
     tl_map_free(&turns);
 }
 
-/* Links, link_members, link_of; sorts among the roles and their members. */
+/* Fills links, link_members and link_of of `out`, and adds sorts of links to its roles and members. */
 static void baseline_links(const tl_link_input *input, tl_baseline *out)
 {
     listing l = { .out = out, .in = input };

@@ -1,5 +1,5 @@
 /* internal.h - shared by the files of this folder: bounds on clock offsets from matched collectives (bounds.c), and the
- * least-squares fit of clocks to the ends of collectives (solve.c). */
+ * least-squares fit of clocks to the ends of collectives (find.c). */
 #ifndef ANALYSIS_CLOCK_INTERNAL_H
 #define ANALYSIS_CLOCK_INTERNAL_H
 

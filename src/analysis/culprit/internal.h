@@ -1,4 +1,4 @@
-/* internal.h - a culprit until it is a row of table culprit: its ranks (suspects.c), its cost (measure.c), its doubts
+/* internal.h - a culprit until it is a row of table culprit: its ranks and its cost (suspects.c), its doubts
  * (doubts.c). */
 #ifndef ANALYSIS_CULPRIT_INTERNAL_H
 #define ANALYSIS_CULPRIT_INTERNAL_H
@@ -16,7 +16,7 @@ typedef struct tl_suspect {
     size_t nmembers;                   /* 0: a link with unknown ends */
     const tl_rank *trace, *peer_trace; /* Traces.  Of a rank: its own; of a link: of its two ends; of ranks of one host
                                         * among several: of one of them.  NULL: unknown */
-    int64_t late_ns;                   /* sum of its visible lateness (measure.c); of a link 0 */
+    int64_t late_ns;                   /* sum of its visible lateness (suspects.c); of a link 0 */
     int64_t steps_blame_ns;            /* the part of blame_ns in flagged steps; all of it if no step is flagged */
     int64_t in_steps_ns;               /* gain in flagged steps, of a single rank; 0: unknown */
     int64_t untimed, events;           /* events of its members without a possible duration; all that were kept */

@@ -206,8 +206,8 @@ tl_collective tl_diff_collective_of(tl_text name);
 /* Returns whether a side has any of the work; a work joined to another has nothing left. */
 bool tl_diff_is_there(const amount amounts[2]);
 
-/* Returns the kind of change between two amounts over `rate` steps; p_value: of a difference in times; least_more: as in
- * works. */
+/* Returns the kind of change between two amounts over `rate` steps; p_value: of a difference in times; least_more: as
+ * in works. */
 tl_diff_change tl_diff_change_of(const amount amounts[2], const double rate[2], double least_more, double p_value);
 
 /* Fills the columns that all tables of works share. */

@@ -77,7 +77,8 @@ static uint32_t name_of_part(tl_diff *diff, const tl_diff_step *step, bool and_o
     return tl_names_intern(&diff->names, text, (size_t)len);
 }
 
-/* Returns the mean change of waiting over the ranks that are members, or that are none; NaN: a side has no such rank. */
+/* Returns the mean change of waiting over the ranks that are members, or over the others; NaN: a side has no such
+ * rank. */
 static double waiting_of(const tl_diff *diff, const int64_t *members, size_t n, bool member)
 {
     double mean[2];

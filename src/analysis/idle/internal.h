@@ -6,7 +6,7 @@
  *     gaps.c         the timeline of a device -> its gaps, and the work before and after each
  *     drain.c        how the device ran dry
  *     host_doing.c   what each thread of the host did in a gap
- *     host_waits.c   when hosts waited for other ranks;  peers.c: the parts of gaps that may be such waits
+ *     peers.c        when hosts waited for other ranks, and the parts of gaps that may be such waits
  *     sums.c         gaps -> sums: by step and the two labels, and by class;  idle.c: over all ranks
  */
 #ifndef ANALYSIS_IDLE_INTERNAL_H

@@ -14,6 +14,8 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
+/* -------------------------------------------------------------------------------------------- idle time of the host */
+
 /* Sums over an activity, which is borrowed.  host_idle_free ends it. */
 typedef struct tl_host_idle {
     const tl_activity *activity;
@@ -22,8 +24,6 @@ typedef struct tl_host_idle {
                        * block b */
     size_t nblocks;
 } tl_host_idle;
-
-/* -------------------------------------------------------------------------------------------- idle time of the host */
 
 /* Sums of the idle time that the host causes.
  *

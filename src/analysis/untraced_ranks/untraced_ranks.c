@@ -95,7 +95,7 @@ static void join_role(tl_untraced_ranks *a, const uint8_t *talks, tl_map *first,
         tl_map_put(first, key, rank);
 }
 
-/* Fills role. */
+/* Fills a->role: traced ranks first, then untraced ones. */
 static void untraced_ranks_find_roles(tl_untraced_ranks *a)
 {
     size_t nranks = a->in->nranks + a->n;

@@ -43,6 +43,8 @@ static bool two_hosts_of(const tl_baseline *b, uint32_t role, uint8_t *host_of_m
     return nother > 1 && of->n - nother > 1;
 }
 
+/* Returns the median lateness over the ranks of host `which` in the step at x, ns; x[n * nsteps]: of n ranks.  column:
+ * [n] scratch. */
 static double host_middle(const double *x, size_t nsteps, const uint8_t *host_of_member, size_t n, uint8_t which,
                           double *column)
 {
@@ -53,6 +55,7 @@ static double host_middle(const double *x, size_t nsteps, const uint8_t *host_of
     return tl_real_median(column, at);
 }
 
+/* Fills of_hosts[2 * nsteps] with the lateness of each host against the other one, ns.  column: [n] scratch. */
 static void two_hosts_lateness(const double *x, size_t nsteps, const uint8_t *host_of_member, size_t n,
                                double *of_hosts, double *column)
 {
@@ -63,10 +66,8 @@ static void two_hosts_lateness(const double *x, size_t nsteps, const uint8_t *ho
     }
 }
 
-/* x[n * nsteps]: lateness of n ranks, ns.  host_middle returns the median over the ranks of host `which` in the step
- * at x; two_hosts_lateness fills of_hosts[2 * nsteps] with the lateness of each host against the other one;
- * host_is_later tells whether each rank of host `which` is later than every rank of the other, over the steps that
- * are `on`.  column: [n] scratch. */
+/* Whether each rank of host `which` is later than every rank of the other, over the steps that are `on`; x[n * nsteps]:
+ * lateness of n ranks, ns. */
 static bool host_is_later(const double *x, size_t nsteps, const bool *on, const uint8_t *host_of_member, size_t n,
                           uint8_t which)
 {

@@ -81,7 +81,7 @@ bool tl_cost_has_part(const tl_costing *costing, const bool *chosen, const tl_co
 /* backward_elimination.c: fills `needed` and all gains. */
 void tl_backward_elimination(const tl_baseline *baseline, double least_cost, tl_findings *out);
 
-/* scenario_run.c: the job with some work changed on all its ranks. */
+/* scenarios.c: the job with some work changed on all its ranks. */
 typedef struct tl_scenario {
     unsigned activities;       /* reduced to the ideal: bits 1 << tl_activity_kind (SYNC: waits) */
     const bool *sorts;         /* [nsorts] sorts of links with ideal transfers; NULL: none */

@@ -14,10 +14,10 @@
  *     launch           |
  *     thread 2                             [AddmmBackward0]
  *
- * One sweep over each thread opens and closes its operators, annotations and modules as they are nested; a launch belongs to the
- * innermost one.  The main thread, the one with the most annotations, comes first: work of a thread without an
- * annotation of its own belongs to the annotation that is open on the main thread.  An operator of length 0 is a parent
- * of whatever begins at the same instant.
+ * One sweep over each thread opens and closes its operators, annotations and modules as they are nested; a launch
+ * belongs to the innermost one.  The main thread, the one with the most annotations, comes first: work of a thread
+ * without an annotation of its own belongs to the annotation that is open on the main thread.  An operator of length 0
+ * is a parent of whatever begins at the same instant.
  */
 #include "tlmpi/analysis/work.h"
 #include "tlmpi/base/group.h"

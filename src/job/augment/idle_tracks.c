@@ -267,7 +267,7 @@ static const tl_out_process *process_of(const idle_tracks *t, int32_t device)
 /* Adds the critical path of the rank, or the part of the job's path on the rank, with arrows to the rank's work,
  * which Kineto shows in the thread that has the stream's number:
  *
- *     Critical Path        [cpu_bound][launch_overhead][compute: gemm][waiting_for_ranks: rank 3][communication: nccl...]
+ *     Critical Path        [cpu_bound][launch_overhead][compute: gemm][waiting_for_ranks: rank 3][communication: ...]
  */
 static void add_path(const adding *a, bool of_job)
 {

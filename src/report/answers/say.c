@@ -319,7 +319,8 @@ void tl_say_waited_for(tl_wrap *w, const tl_answers *a)
 void tl_say_comm_doubt(tl_wrap *w, const tl_answers *a)
 {
     tl_say(w, "waiting or transfer is unknown: %s",
-           a->comm_doubt != TL_COMM_DOUBT_NONE ? tl_comm_doubt_meanings[a->comm_doubt] : "the result does not tell why");
+           a->comm_doubt != TL_COMM_DOUBT_NONE ? tl_comm_doubt_meanings[a->comm_doubt]
+                                               : "the result does not tell why");
 }
 
 void tl_say_losses(tl_wrap *w, const tl_answers *a)

@@ -31,8 +31,8 @@ static size_t alike(const tl_diff_words *d, uint32_t id)
     return most;
 }
 
-/* Returns the name; of a long one the beginning, or where another that is said begins alike, the beginning and the place
- * from which they differ. */
+/* Returns the name; of a long one the beginning, or where another name that is said begins alike, the beginning and the
+ * place from which both differ. */
 static tl_phrase name_of(const tl_diff_words *d, uint32_t id)
 {
     enum { SHOWN = 72, CUT = SHOWN - 3, BEFORE = 32 };

@@ -314,8 +314,8 @@ static void say_selected(FILE *out, const tl_answers *a)
 
 static bool is_memory_alone(const tl_summary *s)
 {
-    const tl_side_file *first = tl_table_row(s->side_files, 0);
-    return s->ranks->n == 0 && s->memory->n > 0 && (s->side_files->n == 0 || first->kind != TL_SIDE_PHASES);
+    const tl_side_file *first = s->side_files->n > 0 ? tl_table_row(s->side_files, 0) : NULL;
+    return s->ranks->n == 0 && s->memory->n > 0 && (first == NULL || first->kind != TL_SIDE_PHASES);
 }
 
 static void say_output(FILE *out, const tl_summary *s)

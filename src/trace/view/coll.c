@@ -223,7 +223,8 @@ static tl_coll describe_kernel(const tl_comm *k, int32_t rank, const tl_launch *
         .size_from = own_size   ? TL_SIZE_FROM_KERNEL
                      : any_size ? TL_SIZE_FROM_OPERATOR
                                 : TL_SIZE_UNKNOWN,
-        .p2p = kind == TL_SEND || kind == TL_RECV || (batched && (call->coalesced || call->ends.sends || call->ends.receives)),
+        .p2p = kind == TL_SEND || kind == TL_RECV ||
+               (batched && (call->coalesced || call->ends.sends || call->ends.receives)),
     };
 }
 
