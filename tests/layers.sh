@@ -84,7 +84,7 @@ violations()
             # Of one rank.
             below["analysis"] = "base model"
             below["analysis/time"] = "base model analysis"
-            below["analysis/work"] = "base model analysis analysis/chance"
+            below["analysis/work"] = "base model analysis analysis/chance analysis/time"
             below["analysis/repetition"] = "base model"
             below["analysis/pattern"] = "base model analysis"
             below["analysis/measured"] = "base model analysis"

@@ -28,6 +28,7 @@ static const char *const howto_lines[] = {
     "how long launches and work of operators took to begin\toperator --rank 3 --columns name,to_launch_ns,to_work_ns",
     "hardware counters by call stack and kernel\tcounter --rank 3",
     "what modules (nn.Module) cost, where Python functions were recorded\tcall_tree --rank 3 --where kind=module",
+    "in which of them communication is exposed\tcall_tree --rank 3 --where kind=module --sort comm_exposed_ns --top 10",
     "what the outermost operators cost\toperator --rank 3 --where depth=0",
     "how much memory a rank had, and where most\tmemory",
     "when memory was given and taken back, where a run had --series\tseries --rank 3 --where what~memory",

@@ -42,6 +42,8 @@ class Trace:
             s = dict(uid=uid, name=e.get("name"), start=start, end=start + dur, thread=thread,
                      corr=integer(args.get("correlation", args.get("Correlation ID")), -1))
             if cat in WORK:
+                s.update(device=integer(args.get("device"), -1), comm="nccl" in str(s["name"]).lower(), exposed=0,
+                         compute=cat in ("kernel", "Kernel", "mtia_ccp_events"))
                 self.work.append(s)
             elif cat in ("Runtime", "cuda_runtime", "cuda_driver") or cat.endswith(("_runtime", "_driver")):
                 self.calls.append(s)
@@ -57,6 +59,7 @@ class Trace:
         for i, s in enumerate(self.spans):
             s["place"] = i
         self.link()
+        self.expose()
         self.steps = windows(self.spans)
 
     def link(self):
@@ -70,6 +73,21 @@ class Trace:
                 w["launch"] = (before or of[:1])[-1]
                 w["launch"].setdefault("work", []).append(w)
         self.launches = sorted((c for c in self.calls if "work" in c), key=lambda c: (c["start"], c["uid"]))
+
+    def expose(self):
+        """Between two ends or starts on a device without compute: the communication that ends last has it."""
+        for device in {w["device"] for w in self.work if w["comm"]}:
+            here = sorted((w for w in self.work if w["device"] == device and (w["comm"] or w["compute"])),
+                          key=lambda w: (w["start"], w["uid"]))
+            times = sorted({t for w in here for t in (w["start"], w["end"])})
+            n, runs = 0, []
+            for at, to in zip(times, times[1:]):
+                runs = [w for w in runs if w["end"] > at]
+                while n < len(here) and here[n]["start"] <= at:
+                    runs += [here[n]] if here[n]["end"] > at else []
+                    n += 1
+                if runs and all(w["comm"] for w in runs):
+                    max(runs, key=lambda w: w["end"])["exposed"] += to - at
 
     def main(self):
         """The thread with the most annotations."""

@@ -77,10 +77,10 @@ def sweep(thread_spans, calls, take_span, take_call):
 
 
 class Tree:
-    """path -> [count, host, called, launches, kernels, device, own device]; a path is a tuple of (kind, name, forward path)."""
+    """path -> [count, host, called, launches, kernels, device, own device, exposed]; a path is a tuple of (kind, name, forward path)."""
 
     def __init__(self, trace):
-        self.trace, self.nodes = trace, collections.defaultdict(lambda: [0] * 7)
+        self.trace, self.nodes = trace, collections.defaultdict(lambda: [0] * 8)
         self.main = trace.main()
         self.forward = self.arrows()
         by_thread, calls = collections.defaultdict(list), collections.defaultdict(list)
@@ -180,12 +180,13 @@ class Tree:
         for n in range(1, len(leaf) + 1):
             self.nodes[leaf[:n]][4] += 1
             self.nodes[leaf[:n]][5] += ns_
+            self.nodes[leaf[:n]][7] += w["exposed"]
 
     def expected(self):
         out = {}
         for path, v in self.nodes.items():
             launches = sum(u[3] for p, u in self.nodes.items() if p[:len(path)] == path)
-            out[path] = (v[0], v[1], max(v[1] - v[2], 0), launches, v[4], v[5], v[6])
+            out[path] = (v[0], v[1], max(v[1] - v[2], 0), launches, *v[4:])
         return out
 
 
@@ -203,8 +204,8 @@ def paths_of(rows):
     return [path(i) for i in range(len(rows))]
 
 
-def compare_tree(name, trace, rows):
-    columns = ("count", "host_ns", "host_self_ns", "launches", "kernels", "device_ns", "device_self_ns")
+def compare_tree(name, trace, rows, exposed_ns):
+    columns = ("count", "host_ns", "host_self_ns", "launches", "kernels", "device_ns", "device_self_ns", "comm_exposed_ns")
     check(f"{name}: nodes are numbered", [int(r["node"]) for r in rows] == list(range(len(rows))))
     check(f"{name}: all have rows", all(r["kind"] != "rest" for r in rows) or len(rows) == 4097, len(rows))
     paths = paths_of(rows)
@@ -218,6 +219,7 @@ def compare_tree(name, trace, rows):
     check(f"{name}: what all have themselves is all device work", sum(int(r["device_self_ns"]) for r in rows) == whole, whole)
     check(f"{name}: so is the work below them", sum(int(r["device_ns"]) for r in rows if r["kind"] == "work") == whole)
     check(f"{name}: and what roots have", sum(int(r["device_ns"]) for r in rows if int(r["depth"]) == 0) == whole)
+    check(f"{name}: exposed communication", sum(int(r["comm_exposed_ns"]) for r in rows if r["kind"] == "work") == exposed_ns)
     check(f"{name}: shares", all(close(real(r["share"]), int(r["device_ns"]) / whole if whole else math.nan) for r in rows))
     # In preorder a node's parent is what was printed last one level up; brothers come by their time.
     last, before = {}, {}
@@ -328,10 +330,11 @@ def compare(name, folder, work, hta=""):
     got = subprocess.run([TLMPI, "-f", "-q", "-o", out, folder], capture_output=True, text=True)
     check(f"{name}: the run works", got.returncode in (0, 1), got.stderr[-300:])
     tables = {t: table(out, t) for t in ("call_tree", "annotation_device", "operator", "annotation")}
+    exposed = {r["rank"]: int(r["comm_exposed_ns"]) for r in table(out, "breakdown") if (r["device"], r["step"]) == ("-1", "-1")}
     for row in table(out, "rank"):
         mine = lambda t: [r for r in tables[t] if r["rank"] == row["rank"]]
         trace, words = Trace(row["file"]), f"{name}, rank {row['rank']}"
-        compare_tree(words, trace, mine("call_tree"))
+        compare_tree(words, trace, mine("call_tree"), exposed[row["rank"]])
         compare_ranges(words, trace, mine("annotation_device"))
         if hta:
             compare_with_hta(words, hta, trace, mine("annotation_device"))

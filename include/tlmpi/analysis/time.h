@@ -122,6 +122,9 @@ typedef TL_VEC(tl_comm_span) tl_comm_spans;
 /* Appends the spans of the kernels order[0, n), which are in order of start.  The spans are disjoint and ascending. */
 void tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_spans *out);
 
+/* Appends the spans of the device with the kernels [first, end) of the view. */
+void tl_comm_only_of_device(const tl_rank_view *view, size_t first, size_t end, tl_comm_spans *out);
+
 /* A span of communication as it is sent between procs: ns within a part of one kernel's time, counted from the kernel's
  * start.  Compute may divide a kernel into any number of spans; a kernel with more than TL_EXPOSURES_MOST has that many
  * parts of equal length instead, and the spans of each part count as spread evenly.  Step boundaries divide spans as

@@ -2,7 +2,8 @@
  *
  * Input: the view of one rank.  Results: its device work by name; the operators and user annotations of its host with
  * the work that they launched; its call tree; the calls that launched work, the queues in which it waited, and its
- * copies; and names over all ranks.  Uses chance, to find names in which some ranks are outliers.
+ * copies; and names over all ranks.  Uses chance, to find names in which some ranks are outliers, and time, to find
+ * exposed communication.
  */
 #ifndef TLMPI_ANALYSIS_WORK_H
 #define TLMPI_ANALYSIS_WORK_H

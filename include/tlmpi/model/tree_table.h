@@ -42,6 +42,9 @@ TL_LABELS(tree_kind);
     F(T, I64, device_self_ns, MEASURE, "ns",                                                                           \
       "the part that was launched in it and in no operator or annotation that it called; of a call, what it queued "   \
       "where no operator or annotation is around it; of work 0: these, and that of none, sum up to all device work")   \
+    F(T, I64, comm_exposed_ns, MEASURE, "ns",                                                                          \
+      "communication in device_ns while its device computed nothing; where several kernels communicate at once it is " \
+      "of the one that ends last. That of work sums up to comm_exposed_ns of table breakdown")                         \
     F(T, F64, share, MEASURE, "", "device_ns / the durations of all device work of the rank")                          \
     F(T, NAME, name, LABEL, "",                                                                                        \
       "of the operator, annotation, module, call or work; addresses in it are left out (0x...). Other Python "         \

@@ -31,6 +31,16 @@ void tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_
     }
 }
 
+void tl_comm_only_of_device(const tl_rank_view *view, size_t first, size_t end, tl_comm_spans *out)
+{
+    uint32_t *order = tl_malloc((end - first) * sizeof *order);
+    for (size_t i = first; i < end; i++)
+        order[i - first] = (uint32_t)i;
+    tl_sort_index(order, end - first, tl_kernel_by_start_uid, view->kernels);
+    tl_comm_only(view->kernels, order, end - first, out);
+    free(order);
+}
+
 int64_t tl_exposure_within(const tl_exposure *x, int64_t wait_ns)
 {
     if (wait_ns >= x->to_ns)
@@ -101,16 +111,12 @@ void tl_exposures_add(const tl_rank_view *view, tl_exposures *out)
     for (size_t first = 0, end; view->ncolls > 0 && first < view->nkernels; first = end) {
         end = tl_device_end(view, first);
         size_t n = end - first;
-        uint32_t *order = tl_malloc(n * sizeof *order);
         packing p = { view, first, tl_calloc(n, sizeof *p.nspans), tl_malloc(n * sizeof *p.last), out, 0 };
         tl_comm_spans spans = { 0 };
 
-        for (size_t i = 0; i < n; i++) {
-            order[i] = (uint32_t)(first + i);
+        for (size_t i = 0; i < n; i++)
             p.last[i] = TL_NONE;
-        }
-        tl_sort_index(order, n, tl_kernel_by_start_uid, view->kernels);
-        tl_comm_only(view->kernels, order, n, &spans);
+        tl_comm_only_of_device(view, first, end, &spans);
         TL_EACH (const tl_comm_span, span, spans)
             p.nspans[span->kernel - first]++;
         TL_EACH (const tl_comm_span, span, spans) {
@@ -125,7 +131,6 @@ void tl_exposures_add(const tl_rank_view *view, tl_exposures *out)
                     add_exposure(&p, span->kernel, step, from, to, to - from);
             }
         }
-        free(order);
         free(p.nspans);
         free(p.last);
         free(spans.v);

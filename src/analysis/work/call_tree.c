@@ -19,6 +19,7 @@
  * without an annotation of its own belongs to the annotation that is open on the main thread.  An operator of length 0
  * is a parent of whatever begins at the same instant.
  */
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/analysis/work.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
@@ -31,15 +32,13 @@
 
 /* A calling context: a name below its parent. */
 typedef struct tree_node {
-    uint32_t parent, name;
+    uint32_t parent;
     uint32_t forward;       /* node of the forward operator; TL_NONE: none */
     uint32_t child, follow; /* a guess at the next node: the child used last, and the sibling that followed last;
                              * TL_NONE: none */
-    uint32_t depth;
-    uint8_t kind; /* tl_tree_kind */
-    int64_t count, host_ns, called_ns;
-    int64_t launches, kernels, device_ns,
-        device_self_ns; /* sums over the subtree when the tree is complete; device_self_ns: of the node alone */
+    int64_t called_ns;      /* host time in nodes below it on its own thread */
+    tl_call_tree row;       /* without number, parent and forward operator until rows are chosen; launches to
+                             * comm_exposed_ns, except device_self_ns, are sums over the subtree when the tree is complete */
 } tree_node;
 
 /* Node 0 is the root, and has no row.  A node comes after its parent. */
@@ -52,7 +51,7 @@ typedef struct context_tree {
 
 static bool is_child(const tree_node *n, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
 {
-    return n->name == name && n->parent == parent && n->kind == kind && n->forward == forward;
+    return n->row.name == name && n->parent == parent && n->row.kind == kind && n->forward == forward;
 }
 
 /* Returns the child with these properties, adding it if it is new.  On a hash collision the next key is tried. */
@@ -68,13 +67,11 @@ static uint32_t find_child(context_tree *t, uint32_t parent, tl_tree_kind kind, 
         tl_mem_indexable(t->nodes.n);
         tl_map_put(&t->places, key, (uint32_t)t->nodes.n);
         tl_vec_room(&t->nodes);
-        t->nodes.v[t->nodes.n] = (tree_node){ .parent = parent,
-                                              .name = name,
-                                              .forward = forward,
-                                              .child = TL_NONE,
-                                              .follow = TL_NONE,
-                                              .depth = t->nodes.v[parent].depth + 1,
-                                              .kind = (uint8_t)kind };
+        t->nodes.v[t->nodes.n] = (tree_node){ parent, forward, TL_NONE, TL_NONE, 0,
+                                              { .rank = t->nodes.v[parent].row.rank,
+                                                .depth = t->nodes.v[parent].row.depth + 1,
+                                                .kind = (uint8_t)kind,
+                                                .name = name } };
         return (uint32_t)t->nodes.n++;
     }
 }
@@ -203,7 +200,7 @@ static void open_op(growing *g, uint32_t op, bool main)
     else
         node = child_of(g->tree, parent, TL_TREE_OPERATOR, name, forward_of(g, op));
     push_open(&g->all, op, node);
-    tree_node *n = &g->tree->nodes.v[node];
+    tl_call_tree *n = &g->tree->nodes.v[node].row;
     n->count++;
     n->host_ns = tl_ns_add(n->host_ns, ops->dur_ns[op]);
     if (!annotation) {
@@ -225,7 +222,7 @@ static void add_call(growing *g, uint32_t launch, uint32_t parent)
 {
     const tl_launch *l = &g->view->launches[launch];
     uint32_t node = child_of(g->tree, parent, TL_TREE_CALL, tl_name_key(g->view, l->name), TL_NONE);
-    tree_node *n = &g->tree->nodes.v[node];
+    tl_call_tree *n = &g->tree->nodes.v[node].row;
     n->count++;
     n->launches++;
     n->host_ns = tl_ns_add(n->host_ns, l->end_ns - l->start_ns);
@@ -304,7 +301,7 @@ static void prepare_tree(growing *g)
     }
     qsort(g->forwards, n, sizeof *g->forwards, by_forward);
     g->tree->nodes.v[g->tree->nodes.n++] =
-        (tree_node){ .parent = TL_NONE, .name = TL_NO_NAME, .forward = TL_NONE, .child = TL_NONE, .follow = TL_NONE };
+        (tree_node){ TL_NONE, TL_NONE, TL_NONE, TL_NONE, 0, { .rank = view->rank, .depth = -1, .name = TL_NO_NAME } };
 }
 
 /* Whether an operator of the forward pass ran on the thread. */
@@ -335,9 +332,27 @@ static void sweep_all(growing *g)
     }
 }
 
+/* Returns, by kernel, the time in which its device does nothing but communicate and the kernel is the last to end. */
+static const int64_t *exposed_by_kernel(growing *g)
+{
+    const tl_rank_view *view = g->view;
+    int64_t *exposed_ns = tl_arena_zeroed(&g->arena, view->nkernels, sizeof *exposed_ns);
+    tl_comm_spans spans = { 0 };
+
+    for (size_t first = 0, end; view->ncolls > 0 && first < view->nkernels; first = end) {
+        end = tl_device_end(view, first);
+        tl_comm_only_of_device(view, first, end, &spans);
+    }
+    TL_EACH (const tl_comm_span, span, spans)
+        exposed_ns[span->kernel] += span->end_ns - span->start_ns;
+    free(spans.v);
+    return exposed_ns;
+}
+
 static void add_work(growing *g)
 {
     context_tree *t = g->tree;
+    const int64_t *exposed_ns = exposed_by_kernel(g);
 
     for (size_t i = 0; i < g->view->nkernels; i++) {
         const tl_kernel *k = &g->view->kernels[i];
@@ -345,10 +360,11 @@ static void add_work(growing *g)
         uint32_t node = child_of(t, call, TL_TREE_WORK, tl_name_key(g->view, k->name), TL_NONE);
         uint32_t around = t->nodes.v[call].parent, in = around != 0 ? around : call;
         int64_t ns = k->end_ns - k->start_ns;
-        tree_node *n = &t->nodes.v[node], *self = &t->nodes.v[in];
+        tl_call_tree *n = &t->nodes.v[node].row, *self = &t->nodes.v[in].row;
         n->count++;
         n->kernels++;
         n->device_ns = tl_ns_add(n->device_ns, ns);
+        n->comm_exposed_ns = tl_ns_add(n->comm_exposed_ns, exposed_ns[i]);
         self->device_self_ns = tl_ns_add(self->device_self_ns, ns);
     }
 }
@@ -364,11 +380,12 @@ static void grow_tree(context_tree *tree, const tl_rank_view *view)
     add_work(&g);
     /* Adds the sums of each node to its parent. */
     for (size_t i = tree->nodes.n; i-- > 1;) {
-        const tree_node *n = &tree->nodes.v[i];
-        tree_node *around = &tree->nodes.v[n->parent];
+        const tl_call_tree *n = &tree->nodes.v[i].row;
+        tl_call_tree *around = &tree->nodes.v[tree->nodes.v[i].parent].row;
         around->launches += n->launches;
         around->kernels += n->kernels;
         around->device_ns = tl_ns_add(around->device_ns, n->device_ns);
+        around->comm_exposed_ns = tl_ns_add(around->comm_exposed_ns, n->comm_exposed_ns);
     }
     tl_arena_free(&g.arena);
     free(g.turns.v);
@@ -395,10 +412,11 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
 {
     const listing *l = context;
     const tree_node *x = &l->tree->nodes.v[a], *y = &l->tree->nodes.v[b];
-    int order = TL_ORDER(x, y, parent, DOWN(device_ns), DOWN(host_ns));
-    if (order == 0)
-        order = tl_text_compare(tl_names_text(l->view->names, x->name), tl_names_text(l->view->names, y->name));
-    return order != 0 ? order : x->kind != y->kind ? TL_COMPARE(x->kind, y->kind) : TL_COMPARE(a, b);
+    const tl_names *names = l->view->names;
+    int order = TL_ORDER(x, y, parent, DOWN(row.device_ns), DOWN(row.host_ns));
+    order = order != 0 ? order : tl_text_compare(tl_names_text(names, x->row.name), tl_names_text(names, y->row.name));
+    order = order != 0 ? order : TL_COMPARE(x->row.kind, y->row.kind);
+    return order != 0 ? order : TL_COMPARE(a, b);
 }
 
 static void order_nodes(listing *l, tl_arena *arena)
@@ -433,7 +451,7 @@ static void order_nodes(listing *l, tl_arena *arena)
 static int by_device_time(const void *context, uint32_t a, uint32_t b)
 {
     const listing *l = context;
-    const tree_node *x = &l->tree->nodes.v[a], *y = &l->tree->nodes.v[b];
+    const tl_call_tree *x = &l->tree->nodes.v[a].row, *y = &l->tree->nodes.v[b].row;
     return x->device_ns != y->device_ns ? TL_COMPARE(y->device_ns, x->device_ns) : TL_COMPARE(l->place[a], l->place[b]);
 }
 
@@ -459,23 +477,12 @@ static void choose_rows(listing *l)
 
 /* ----------------------------------------------------------------------------------------------------------- rows */
 
-static double share_of(const listing *l, int64_t device_ns)
-{
-    int64_t all = l->tree->nodes.v[0].device_ns;
-    return (double)device_ns / (all > 0 ? (double)all : NAN);
-}
-
-static int64_t self_ns_of(const tree_node *n)
-{
-    return tl_ns_max(n->host_ns - n->called_ns, 0);
-}
-
 /* Adds a node without a row to the row of the rest.  Its descendants have no row either, so sums of self times are
  * total times. */
-static void add_rest(tl_call_tree *rest, const tree_node *n)
+static void add_rest(tl_call_tree *rest, const tl_call_tree *n)
 {
     rest->count++;
-    rest->host_self_ns = rest->host_ns = tl_ns_add(rest->host_ns, self_ns_of(n));
+    rest->host_self_ns = rest->host_ns = tl_ns_add(rest->host_ns, n->host_self_ns);
     rest->device_self_ns = tl_ns_add(rest->device_self_ns, n->device_self_ns);
     if (n->kind == TL_TREE_CALL)
         rest->launches += n->launches;
@@ -483,11 +490,13 @@ static void add_rest(tl_call_tree *rest, const tree_node *n)
         return;
     rest->kernels += n->kernels;
     rest->device_ns = tl_ns_add(rest->device_ns, n->device_ns);
+    rest->comm_exposed_ns = tl_ns_add(rest->comm_exposed_ns, n->comm_exposed_ns);
 }
 
 static void add_rows(const listing *l, tl_table *table)
 {
     size_t n = l->tree->nodes.n - 1;
+    const int64_t all_ns = l->tree->nodes.v[0].row.device_ns;
     tl_call_tree rest = { .rank = l->view->rank,
                           .node = MOST_ROWS,
                           .parent = -1,
@@ -497,35 +506,21 @@ static void add_rows(const listing *l, tl_table *table)
                           .name = TL_NO_NAME };
 
     tl_table_reserve(table, n < MOST_ROWS ? n : MOST_ROWS + 1);
-    for (size_t i = 0; i < n; i++) {
-        const tree_node *node = &l->tree->nodes.v[l->order[i]];
-        int32_t at = l->row[l->order[i]];
-        if (at < 0) {
-            add_rest(&rest, node);
-            continue;
+    for (size_t i = 0; i <= n; i++) {
+        const tree_node *node = i < n ? &l->tree->nodes.v[l->order[i]] : NULL;
+        tl_call_tree row = node != NULL ? node->row : rest;
+        if (node != NULL) {
+            row.node = l->row[l->order[i]];
+            row.parent = node->parent != 0 ? l->row[node->parent] : -1;
+            row.forward = node->forward != TL_NONE ? l->row[node->forward] : -1;
+            row.host_self_ns = tl_ns_max(row.host_ns - node->called_ns, 0);
         }
-        const tl_call_tree row = (tl_call_tree){
-            .rank = l->view->rank,
-            .node = at,
-            .parent = node->parent != 0 ? l->row[node->parent] : -1,
-            .depth = (int32_t)node->depth - 1,
-            .kind = node->kind,
-            .forward = node->forward != TL_NONE ? l->row[node->forward] : -1,
-            .count = node->count,
-            .host_ns = node->host_ns,
-            .host_self_ns = self_ns_of(node),
-            .launches = node->launches,
-            .kernels = node->kernels,
-            .device_ns = node->device_ns,
-            .device_self_ns = node->device_self_ns,
-            .share = share_of(l, node->device_ns),
-            .name = node->name,
-        };
-        tl_table_append(table, &row, 1);
+        row.share = (double)row.device_ns / (all_ns > 0 ? (double)all_ns : NAN);
+        if (row.node < 0)
+            add_rest(&rest, &row);
+        else if (node != NULL || rest.count != 0)
+            tl_table_append(table, &row, 1);
     }
-    rest.share = share_of(l, rest.device_ns);
-    if (rest.count != 0)
-        tl_table_append(table, &rest, 1);
 }
 
 static void tree_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)

@@ -131,6 +131,29 @@ static void modules_are_nodes(void)
                "  k x1 h0/0 d3/0\n");
 }
 
+/* Modules M > L, and N.  The kernel of L is exposed for 2 us before compute; then the kernel of N ends last. */
+static void exposed_communication_is_of_the_module_that_launched_it(void)
+{
+    drawing *d = draw("frame 1 nn.Module: M: ======......",
+                      "frame 1 nn.Module: L: .===........",
+                      "frame 1 nn.Module: N: ......===...",
+                      "launch 1 l:           ..a..b.c....",
+                      "compute 7 k:          .....BB.....",
+                      "comm 8:               ...AAAAA....",
+                      "comm 9:               .......CCC..", NULL);
+    const tl_table *t = tree_of(&d->view, &d->out);
+    int64_t of[3] = { 0 };
+    for (size_t i = 0; i < t->n; i++) {
+        const tl_call_tree *r = row_at(t, i);
+        if (r->kind == TL_TREE_MODULE)
+            of[tl_names_text(&d->names, r->name).p[11] - 'L'] += r->comm_exposed_ns;
+    }
+    CU_ASSERT_EQUAL(of[0], 2 * US); /* L */
+    CU_ASSERT_EQUAL(of[1], 2 * US); /* M, around L */
+    CU_ASSERT_EQUAL(of[2], 3 * US); /* N, which ends last */
+    drawing_free(d);
+}
+
 static void work_without_a_launch_is_below_a_node_of_its_own(void)
 {
     check_tree(draw("op 1 f:       .===.......",
@@ -305,6 +328,7 @@ int main(void)
         TEST(the_same_operator_has_a_node_on_each_path),
         TEST(what_other_threads_do_is_in_the_main_threads_annotation),
         TEST(modules_are_nodes),
+        TEST(exposed_communication_is_of_the_module_that_launched_it),
         TEST(work_without_a_launch_is_below_a_node_of_its_own),
         TEST(ties_and_cuts_have_one_order),
         TEST(a_graph_is_one_launch_of_many),
