@@ -83,33 +83,24 @@ violations()
 
             # Of one rank.
             below["analysis"] = "base model"
-            below["analysis/time"] = "base model analysis"
-            below["analysis/work"] = "base model analysis analysis/chance analysis/time"
-            below["analysis/repetition"] = "base model"
-            below["analysis/pattern"] = "base model analysis"
-            below["analysis/measured"] = "base model analysis"
-            below["analysis/local"] = "base model analysis/time"
-            below["analysis/idle"] = "base model analysis analysis/time"
-            below["analysis/untraced_ranks"] = "base model analysis/wait"
-            below["analysis/graph"] = "base model analysis analysis/time analysis/wait analysis/untraced_ranks"
+            below["analysis/rank/time"] = "base model analysis"
+            below["analysis/rank/idle"] = below["analysis/rank/work"] = "base model analysis analysis/rank/time"
+            below["analysis/rank/measured"] = "base model analysis"
             # Of the collectives of all ranks: what is measured.
-            below["analysis/match"] = "base model analysis"
-            below["analysis/clock"] = "base model analysis/match"
-            below["analysis/wait"] = "base model analysis analysis/time analysis/match analysis/clock"
-            below["analysis/blame"] = "base model analysis/wait"
-            below["analysis/step"] = "base model analysis/wait analysis/graph"
+            below["analysis/collective/match"] = "base model analysis"
+            below["analysis/collective/clock"] = "base model analysis/collective/match"
+            below["analysis/collective/wait"] = "base model analysis analysis/rank/time analysis/collective/match analysis/collective/clock"
+            below["analysis/collective/untraced_ranks"] = "base model analysis analysis/collective/wait"
             # What would have been, and who holds the job up: what is judged.
-            below["analysis/baseline"] = "base model analysis analysis/graph analysis/wait"
-            below["analysis/replay"] = "base model analysis analysis/graph analysis/baseline"
-            below["analysis/whatif"] = below["analysis/replay"] " analysis/replay"
-            below["analysis/rank_server"] = below["analysis/whatif"] " analysis/whatif"
-            below["analysis/behave"] = below["analysis/chance"] = "base model"
-            below["analysis/verdict"] = below["analysis/whatif"] " analysis analysis/chance analysis/step analysis/blame analysis/whatif"
-            below["analysis/cause"] = "base model analysis/local"
-            below["analysis/culprit"] = "base model analysis"
-            below["analysis/phase"] = "base model analysis/chance analysis/verdict"
-            below["analysis/diff"] = "base model analysis/chance analysis/work"
-            below["analysis/registry"] = "base model analysis analysis/time analysis/idle analysis/match analysis/wait analysis/work analysis/pattern analysis/measured analysis/culprit"
+            below["analysis/verdict/graph"] = "base model analysis analysis/rank/time analysis/collective/wait analysis/collective/untraced_ranks"
+            below["analysis/verdict/baseline"] = "base model analysis analysis/verdict/graph analysis/collective/wait"
+            below["analysis/verdict/replay"] = "base model analysis analysis/verdict/graph analysis/verdict/baseline"
+            below["analysis/verdict/whatif"] = below["analysis/verdict/replay"] " analysis/verdict/replay"
+            below["analysis/verdict/stragglers"] = below["analysis/verdict/whatif"] " analysis/collective/wait analysis/verdict/whatif"
+            below["analysis/verdict/cause"] = "base model analysis analysis/rank/work"
+            below["analysis/verdict/phase"] = "base model analysis analysis/verdict/stragglers"
+            below["analysis/diff"] = "base model analysis analysis/rank/work"
+            below["analysis/registry"] = "base model analysis analysis/rank analysis/collective analysis/verdict/cause"
 
             below["report"] = "base model"
             below["report/format"] = "base model"
@@ -123,14 +114,14 @@ violations()
             below["compat/tracelens"] = "base model trace trace_out compat"
             below["par"] = "base par"
             below["job/call"] = "base analysis report"
-            below["job/read"] = "base model trace par report/format analysis analysis/behave analysis/registry analysis/time analysis/local analysis/match analysis/graph analysis/measured job/call"
-            below["job/transport"] = "base model trace store report par analysis/registry analysis/graph analysis/baseline analysis/rank_server job/call job/read"
-            below["job/match"] = "base model par analysis/registry analysis/time analysis/match analysis/clock analysis/wait job/transport"
-            below["job/attribute"] = "base model par analysis/wait analysis/graph analysis analysis/local analysis/cause analysis/rank_server analysis/whatif analysis/verdict job/transport"
-            below["job/phase"] = "base model trace par analysis analysis/phase job/call job/read job/transport"
-            below["job/augment"] = "base model trace trace_out compat par store analysis/registry analysis/idle analysis/pattern analysis/work job/call job/read"
-            below["job/reps"] = "base model trace par report/format analysis/repetition job/call job/read job/transport"
-            below["job"] = "base model trace store report par analysis/registry analysis/behave analysis/work analysis/measured analysis/local analysis/wait analysis/graph analysis/whatif job/call job/read job/transport job/match job/attribute job/phase"
+            below["job/read"] = "base model trace par report/format analysis analysis/registry analysis/rank analysis/collective/match analysis/verdict/graph job/call"
+            below["job/transport"] = "base model trace store report par analysis/registry analysis/verdict/graph analysis/verdict/baseline analysis/verdict/whatif job/call job/read"
+            below["job/match"] = "base model par analysis/registry analysis/rank/time analysis/collective job/transport"
+            below["job/attribute"] = "base model par analysis analysis/rank/work analysis/collective/wait analysis/verdict job/transport"
+            below["job/phase"] = "base model trace par analysis job/call job/read job/transport"
+            below["job/augment"] = "base model trace trace_out compat par store analysis/registry analysis/rank job/call job/read"
+            below["job/reps"] = "base model trace par report/format analysis/rank/time job/call job/read job/transport"
+            below["job"] = "base model trace store report par analysis/registry analysis/rank analysis/collective analysis/verdict job/call job/read job/transport job/match job/attribute job/phase"
             below["app"] = "base model trace trace_out analysis report store compat par job app"
             below["record"] = "record"
 
@@ -341,31 +332,31 @@ if [ -z "$found" ]; then
     check "an answer knows no screen" bites src/report/answers/answers.c '#include "tlmpi/report/summary.h"'
     check "a new room is not forgotten" bites src/trace/new/new.c '#include "tlmpi/trace/read/reader.h"'
     check "a circle in the table is found" test -n "$(violations "$top" includes trace/text trace/view)"
-    check "an analysis may not read traces" bites src/analysis/time/breakdown.c '  #  include <tlmpi/trace/event/events.h>'
-    check "an analysis may not know of procs" bites src/analysis/time/breakdown.c '#include "tlmpi/par/par.h"'
-    check "what a device did is told without matches" bites src/analysis/time/interval.c '#include "tlmpi/analysis/match.h"'
-    check "gaps know nothing of graphs" bites src/analysis/idle/gaps.c '#include "tlmpi/analysis/graph.h"'
-    check "matching knows no clock" bites src/analysis/match/key.c '#include "tlmpi/analysis/clock.h"'
-    check "clocks know no waits" bites src/analysis/clock/solve.c '#include "tlmpi/analysis/wait.h"'
-    check "who waits knows nobody to blame" bites src/analysis/wait/rank_waits.c '#include "tlmpi/analysis/blame.h"'
-    check "the graph expects nothing" bites src/analysis/graph/order.c '#include "tlmpi/analysis/baseline.h"'
-    check "what is expected is not replayed" bites src/analysis/baseline/cells.c '#include "tlmpi/analysis/replay.h"'
-    check "a replay judges nobody" bites src/analysis/replay/replay.c '#include "tlmpi/analysis/verdict.h"'
-    check "a cause is found without a replay" bites src/analysis/cause/cause.c '#include "tlmpi/analysis/replay.h"'
-    check "who is one culprit is told from tables alone" bites src/analysis/culprit/suspects.c '#include "tlmpi/analysis/verdict.h"'
-    check "an answer decides nothing" bites src/report/answers/answers.c '#include "tlmpi/analysis/culprit.h"'
-    check "no analysis knows all of them" bites src/analysis/idle/idle.c '#include "tlmpi/analysis/registry.h"'
-    check "the door of a folder is judged like its files" bites include/tlmpi/analysis/step.h '#include "tlmpi/analysis/link.h"'
+    check "an analysis may not read traces" bites src/analysis/rank/time/breakdown.c '  #  include <tlmpi/trace/event/events.h>'
+    check "an analysis may not know of procs" bites src/analysis/rank/time/breakdown.c '#include "tlmpi/par/par.h"'
+    check "what a device did is told without matches" bites src/analysis/rank/time/interval.c '#include "tlmpi/analysis/collective/match.h"'
+    check "gaps know nothing of graphs" bites src/analysis/rank/idle/gaps.c '#include "tlmpi/analysis/verdict/graph.h"'
+    check "matching knows no clock" bites src/analysis/collective/match/key.c '#include "tlmpi/analysis/collective/clock.h"'
+    check "clocks know no waits" bites src/analysis/collective/clock/find.c '#include "tlmpi/analysis/collective/wait.h"'
+    check "who waits is told without a graph" bites src/analysis/collective/wait/rank_waits.c '#include "tlmpi/analysis/verdict/graph.h"'
+    check "the graph expects nothing" bites src/analysis/verdict/graph/rank.c '#include "tlmpi/analysis/verdict/baseline.h"'
+    check "what is expected is not replayed" bites src/analysis/verdict/baseline/cells.c '#include "tlmpi/analysis/verdict/replay.h"'
+    check "a replay judges nobody" bites src/analysis/verdict/replay/replay.c '#include "tlmpi/analysis/verdict/stragglers.h"'
+    check "a cause is found without a replay" bites src/analysis/verdict/cause/cause.c '#include "tlmpi/analysis/verdict/replay.h"'
+    check "who is one culprit is told from tables alone" bites src/analysis/verdict/cause/suspects.c '#include "tlmpi/analysis/verdict/stragglers.h"'
+    check "an answer decides nothing" bites src/report/answers/answers.c '#include "tlmpi/analysis/verdict/cause/culprit.h"'
+    check "no analysis knows all of them" bites src/analysis/rank/idle/idle.c '#include "tlmpi/analysis/registry.h"'
+    check "the door of a folder is judged like its files" bites include/tlmpi/analysis/verdict/baseline.h '#include "tlmpi/analysis/verdict/replay.h"'
     check "what a folder keeps to itself stays there" bites src/job/run.c '#include "transport/internal.h"'
-    check "nor is there a way up and down again" bites src/analysis/verdict/candidates.c '#include "../replay/internal.h"'
+    check "nor is there a way up and down again" bites src/analysis/verdict/stragglers/candidates.c '#include "../replay/internal.h"'
     check "a trace is read without messages" bites src/job/read/plan.c '#include "tlmpi/job/transport/work_queue.h"'
     check "transport knows no collectives" bites src/job/transport/writer.c '#include "tlmpi/job/match.h"'
     check "matching judges nobody" bites src/job/match/match.c '#include "tlmpi/job/attribute.h"'
     check "only the run knows its phases" bites src/job/attribute/attribute.c '#include "tlmpi/job/run.h"'
-    check "a new folder of a layer is not forgotten" bites src/analysis/new/new.c '#include "tlmpi/analysis/match.h"'
+    check "a new folder of a layer is not forgotten" bites src/analysis/new/new.c '#include "tlmpi/analysis/collective/match.h"'
     check "a message that is sent elsewhere is found" sends src/job/match/match.c 'tl_par_send(0, 0, NULL, 0);'
     check "a long file is found" long src/job/run.c
-    check "a full folder is found" filled src/analysis/idle 20
+    check "a full folder is found" filled src/analysis/rank/idle 20
     check "reading knows nothing of writing" bites src/trace/read/kineto.c '#include "tlmpi/trace_out/splice.h"'
     check "a report may not open the result file" bites src/report/format/print.c '#include "tlmpi/store/result.h"'
     check "nobody below the top knows of the job" bites src/store/pack.c '#include "tlmpi/job/run.h"'
@@ -378,7 +369,7 @@ if [ -z "$found" ]; then
     check "zlib stays in three files" bites src/trace/read/kineto.c '#include <zlib.h>'
     check "ISA-L stays in three files" bites src/store/h5.c '#include <isa-l/igzip_lib.h>'
     check "no way around the public headers" bites src/model/names.c '#include "../base/load.h"'
-    check "a schema is used only where its folder may be" bites src/analysis/match/align.c 'f(&tl_launch_row_schema);' uses
+    check "a schema is used only where its folder may be" bites src/analysis/collective/match/align.c 'f(&tl_launch_row_schema);' uses
     check "a function, too, whoever includes its header" bites src/report/ask/text.c 'n = tl_culprits_find();' uses
     check "a public header may not call past its folder" bites include/tlmpi/base/stats.h 'n = tl_names_intern();' uses
     check "the recorder knows nothing of tlmpi" bites src/record/line.c '#include "tlmpi/base/text.h"'

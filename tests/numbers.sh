@@ -6,45 +6,49 @@
 # that has no reason.  That the rule bites is shown on a copy with one planted.
 . "$(dirname "$0")/lib.sh"
 top=$(cd "$(dirname "$0")/.." && pwd)
-rooms="time clock match wait graph untraced_ranks baseline replay verdict cause culprit chance phase behave diff"
 
 # numbers TREE - "file:line: number" for each that is not allowed; silence is good
 numbers()
 {
-    for room in $rooms; do
-        for file in "$1"/src/analysis/"$room"/*.c "$1"/src/job/"$room".c; do
-            [ -f "$file" ] || continue
+    for place in chance student 'rank/time/*' 'collective/*/*' 'verdict/*/*' 'diff/*'; do
+        for file in "$1"/src/analysis/$place.c; do
             sed -e 's@"[^"]*"@""@g' -e "s@'[^']*'@@g" "$file" | awk -v file="${file#"$1"/}" '
                 BEGIN {
-                    allowed["src/analysis/time/breakdown.c"] = "3 4 16384"   # bits and their number; of memory: rows
-                    allowed["src/analysis/time/interval.c"] = "160"          # bytes of a text
-                    allowed["src/analysis/clock/ends.c"] = "3"               # thirds of a line; a meeting, and two ways
-                    allowed["src/analysis/clock/find.c"] = "3 6 20"          # arrays in one; what is left of a round, below a ns
-                    allowed["src/analysis/match/groups_infer.c"] = "16"      # so many ranks tell how steady groups are
-                    allowed["src/analysis/match/align.c"] = "8 128 1000"     # rounds; of memory: samples, window; a scale
-                    allowed["src/analysis/match/align_pairs.c"] = "4 64 512 4096" # of memory: neighbours, samples, rows, differences
-                    allowed["src/analysis/wait/excess.c"] = "3"              # the middle three
-                    allowed["src/analysis/wait/exposed.c"] = "4096"          # of memory: parts before they are united
-                    allowed["src/analysis/wait/peers.c"] = "3"               # bytes of a text
-                    allowed["src/analysis/behave/decide.c"] = "256"          # room in memory
-                    allowed["src/analysis/cause/asking.c"] = "64"            # so many peers are enough to ask
-                    allowed["src/analysis/graph/pack.c"] = "3 4 7 10 15 64"     # bits: what is written is what is read
-                    allowed["src/analysis/baseline/host_pieces.c"] = "8"     # of memory: parts that are gathered one after the other
-                    allowed["src/analysis/culprit/doubts.c"] = "4 8"          # bits
-                    allowed["src/analysis/baseline/cells.c"] = "100"         # hundredths
-                    allowed["src/analysis/replay/changes.c"] = "256"         # of a cache
-                    allowed["src/analysis/replay/fold.c"] = "4"              # of a fold: times are the same whatever it is
-                    allowed["src/analysis/diff/test.c"] = "0.5 12"   # a tie; the variance of ranks
-                    allowed["src/analysis/diff/steps.c"] = "3"       # of communication
-                    allowed["src/analysis/diff/read.c"] = "4 96"     # tables; bytes of a text
+                    allowed["src/analysis/rank/time/breakdown.c"] = "3 4 16384" # bits and their number; of memory: rows
+                    allowed["src/analysis/rank/time/interval.c"] = "160" # bytes of a text
+                    allowed["src/analysis/collective/clock/ends.c"] = "3" # thirds of a line; a meeting, and two ways
+                    allowed["src/analysis/collective/clock/find.c"] = "3 6 20" # arrays in one; what is left of a round, below a ns
+                    allowed["src/analysis/collective/match/groups_infer.c"] = "16" # so many ranks tell how steady groups are
+                    allowed["src/analysis/collective/match/align.c"] = "8 128 1000" # rounds; of memory: samples, window; a scale
+                    allowed["src/analysis/collective/match/align_pairs.c"] = "4 64 512 4096" # of memory
+                    allowed["src/analysis/collective/wait/excess.c"] = "3" # the middle three
+                    allowed["src/analysis/collective/wait/exposed.c"] = "4096" # of memory: parts before they are united
+                    allowed["src/analysis/collective/wait/peers.c"] = "3" # bytes of a text
+                    allowed["src/analysis/collective/match/behave_decide.c"] = "256" # room in memory
+                    allowed["src/analysis/verdict/cause/asking.c"] = "64" # so many peers are enough to ask
+                    allowed["src/analysis/verdict/graph/pack.c"] = "3 4 7 10 15 64" # bits: what is written is what is read
+                    allowed["src/analysis/verdict/baseline/host_pieces.c"] = "8" # of memory
+                    allowed["src/analysis/verdict/cause/doubts.c"] = "4 8" # bits
+                    allowed["src/analysis/verdict/baseline/cells.c"] = "100" # hundredths
+                    allowed["src/analysis/verdict/replay/changes.c"] = "256" # of a cache
+                    allowed["src/analysis/verdict/replay/fold.c"] = "4" # of a fold: times are the same whatever it is
+                    allowed["src/analysis/diff/test.c"] = "0.5 12" # a tie; the variance of ranks
+                    allowed["src/analysis/diff/steps.c"] = "3" # of communication
+                    allowed["src/analysis/diff/read.c"] = "4 96" # tables; bytes of a text
                     allowed["src/analysis/diff/runs.c"] = "3 4 64 256" # bytes of texts
                     allowed["src/analysis/diff/verdict.c"] = "10 96 160" # of a numeral; bytes of texts
-                    allowed["src/analysis/diff/works.c"] = "32"      # bytes of a word
-                    allowed["src/analysis/phase/holds.c"] = "256"            # bytes of a name
-                    allowed["src/analysis/verdict/shape.c"] = "8"            # rounds of a search that ends by itself long before
-                    allowed["src/analysis/chance/chance.c"] = "3 4 6 24"     # kurtosis: of the normal, of Student, and its error
-                    allowed["src/analysis/chance/student.c"] = "0.5 300"     # the formula of Numerical Recipes
-                    allowed["src/analysis/verdict/rows.c"] = "100 1000000000" # of percentages, and of texts
+                    allowed["src/analysis/diff/works.c"] = "32" # bytes of a word
+                    allowed["src/analysis/verdict/phase/holds.c"] = "256" # bytes of a name
+                    allowed["src/analysis/verdict/stragglers/shape.c"] = "8" # rounds of a search that ends by itself long before
+                    allowed["src/analysis/chance.c"] = "3 4 6 24" # kurtosis: of the normal, of Student, and its error
+                    allowed["src/analysis/student.c"] = "0.5 300" # the formula of Numerical Recipes
+                    allowed["src/analysis/rank/time/repetition_statistics.c"] = "0.025 1.959963984540054 12" # 95 %; ranks
+                    allowed["src/analysis/collective/wait/blame.c"] = "24 40 16384" # bits; of a search that ends long before
+                    allowed["src/analysis/collective/wait/delay_costs.c"] = "31 64" # bits; of memory
+                    allowed["src/analysis/verdict/stragglers/unmarked_steps.c"] = "4" # the first quarter may be a warm-up
+                    allowed["src/analysis/verdict/whatif/changes.c"] = "3 100" # words of a label; percent
+                    allowed["src/analysis/verdict/whatif/top.c"] = "100" # percent
+                    allowed["src/analysis/verdict/stragglers/rows.c"] = "100 1000000000" # of percentages, and of texts
                 }
                 {
                     line = $0
@@ -83,6 +87,6 @@ check "every number that decides has its reason" test -z "$found"
 copy=$(mktemp -d "${TMPDIR:-/tmp}/tlmpi-numbers.XXXXXX")
 trap 'rm -rf "$copy"' EXIT
 mkdir -p "$copy/src" && cp -r "$top/src/analysis" "$copy/src/"
-echo 'static const double enough = 3.5;' >>"$copy/src/analysis/verdict/candidates.c"
+echo 'static const double enough = 3.5;' >>"$copy/src/analysis/verdict/stragglers/candidates.c"
 check "a number without one is found" test -n "$(numbers "$copy")"
 summary

@@ -1,10 +1,10 @@
 /* describe.c - tlmpi describe: the manual of a result file; tables are described from their schemas. */
 #include "cli.h"
 #include "tlmpi/analysis/diff.h"
-#include "tlmpi/analysis/idle.h"
+#include "tlmpi/analysis/rank/idle.h"
+#include "tlmpi/analysis/rank/time/repetition_tables.h"
 #include "tlmpi/analysis/registry.h"
-#include "tlmpi/analysis/repetition/tables.h"
-#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/analysis/verdict/whatif.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"

@@ -1,7 +1,7 @@
 /* reading.c - what a run reads: one trace after the other, as the writer hands them out; all traces again, if kernels
  * turn out to communicate that no rule names; and memory timelines. */
 #include "stages.h"
-#include "tlmpi/analysis/measured.h"
+#include "tlmpi/analysis/rank/measured.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/job/transport/rows.h"
@@ -70,7 +70,7 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
 
 /* ------------------------------------------------------------------------------------------------------- once more
  *
- *     every proc   sightings of kernels that may communicate  ->  proc 0: which do (analysis/behave.h)  ->  every proc
+ *     every proc   sightings of kernels that may communicate  ->  proc 0: which do (behave.h)  ->  every proc
  *
  * All tables of a rank depend on which kernels communicate: the rows of the first reading are dropped, and all ranks
  * are read again.

@@ -2,9 +2,9 @@
 #ifndef JOB_STAGES_H
 #define JOB_STAGES_H
 
-#include "tlmpi/analysis/behave.h"
-#include "tlmpi/analysis/wait.h"
-#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/analysis/collective/match/behave.h"
+#include "tlmpi/analysis/collective/wait.h"
+#include "tlmpi/analysis/verdict/whatif.h"
 #include "tlmpi/job/call/options.h"
 #include "tlmpi/job/read/rank_result.h"
 #include "tlmpi/job/transport/work_queue.h"

@@ -8,7 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "packed.h"
-#include "tlmpi/analysis/phase.h"
+#include "tlmpi/analysis/verdict/phase.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/trace/read/phases.h"

@@ -14,7 +14,7 @@
  */
 #define _GNU_SOURCE
 #include "same.h"
-#include "tlmpi/analysis/match.h"
+#include "tlmpi/analysis/collective/match.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/trace/read/reader.h"
 #include "tlmpi/trace/view.h"

@@ -5,7 +5,7 @@
  *
  * golden/names.py looks at what comes of them.
  */
-#include "tlmpi/analysis/time.h"
+#include "tlmpi/analysis/rank/time.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/tables.h"
 #include <stdlib.h>

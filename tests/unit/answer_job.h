@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_ANSWER_JOB_H
 #define TESTS_UNIT_ANSWER_JOB_H
 
-#include "tlmpi/analysis/culprit.h"
+#include "tlmpi/analysis/verdict/cause/culprit.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/report/answers/answers.h"
 #include "unit.h"

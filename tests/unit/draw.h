@@ -22,7 +22,7 @@
 #ifndef TLMPI_TESTS_DRAW_H
 #define TLMPI_TESTS_DRAW_H
 
-#include "tlmpi/analysis/time.h"
+#include "tlmpi/analysis/rank/time.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/model/view.h"
 

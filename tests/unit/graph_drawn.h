@@ -13,7 +13,7 @@
 
 #include "draw.h"
 #include "replayed.h"
-#include "tlmpi/analysis/graph.h"
+#include "tlmpi/analysis/verdict/graph.h"
 #include "unit.h"
 #include <stdarg.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #define TLMPI_TESTS_HAND_GRAPH_H
 
 #include "served_ranks.h"
-#include "tlmpi/analysis/verdict.h"
+#include "tlmpi/analysis/verdict/stragglers.h"
 #include "unit.h"
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #define TLMPI_TESTS_IDLE_DRAWN_H
 
 #include "draw.h"
-#include "tlmpi/analysis/idle.h"
+#include "tlmpi/analysis/rank/idle.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/idle_tables.h"

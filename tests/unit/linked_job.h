@@ -13,10 +13,10 @@
 #define TLMPI_TESTS_LINKED_JOB_H
 
 #include "served_ranks.h"
-#include "tlmpi/analysis/verdict.h"
-#include "tlmpi/model/parameters.h"
+#include "tlmpi/analysis/verdict/stragglers.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/model/tables.h"
 #include "unit.h"
 #include <stdio.h>

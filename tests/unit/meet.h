@@ -9,7 +9,7 @@
 #ifndef TLMPI_TESTS_MEET_H
 #define TLMPI_TESTS_MEET_H
 
-#include "tlmpi/analysis/match.h"
+#include "tlmpi/analysis/collective/match.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/table.h"
 

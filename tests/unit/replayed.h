@@ -10,7 +10,7 @@
 #define TLMPI_TESTS_REPLAYED_H
 
 #include "served_ranks.h"
-#include "tlmpi/analysis/replay.h"
+#include "tlmpi/analysis/verdict/replay.h"
 #include "unit.h"
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef TLMPI_TESTS_SERVED_RANKS_H
 #define TLMPI_TESTS_SERVED_RANKS_H
 
-#include "tlmpi/analysis/rank_server.h"
+#include "tlmpi/analysis/verdict/whatif/rank_server.h"
 #include "unit.h"
 #include <stdlib.h>
 #include <string.h>

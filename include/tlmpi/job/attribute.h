@@ -10,11 +10,11 @@
 #ifndef TLMPI_JOB_ATTRIBUTE_H
 #define TLMPI_JOB_ATTRIBUTE_H
 
+#include "tlmpi/analysis/collective/wait.h"
 #include "tlmpi/analysis/config.h"
-#include "tlmpi/analysis/graph.h"
-#include "tlmpi/analysis/local.h"
-#include "tlmpi/analysis/wait.h"
-#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/analysis/rank/work/local.h"
+#include "tlmpi/analysis/verdict/graph.h"
+#include "tlmpi/analysis/verdict/whatif.h"
 #include "tlmpi/model/table.h"
 
 /* The input that each proc contributes. */

@@ -14,9 +14,9 @@
 #ifndef TLMPI_JOB_MATCH_H
 #define TLMPI_JOB_MATCH_H
 
-#include "tlmpi/analysis/wait.h"
-#include "tlmpi/analysis/clock.h"
-#include "tlmpi/analysis/time.h"
+#include "tlmpi/analysis/collective/clock.h"
+#include "tlmpi/analysis/collective/wait.h"
+#include "tlmpi/analysis/rank/time.h"
 #include "tlmpi/model/table.h"
 
 /* Collective.  Matches the participants and runs the analyses on the collectives; frees participants and exposures.

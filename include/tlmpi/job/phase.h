@@ -1,5 +1,5 @@
 /* phase.h - phases timed without a profiler: from their files to the tables side_file, phase_step, phase and
- * phase_verdict (analysis/phase.h).
+ * phase_verdict (analysis/verdict/phase.h).
  *
  * Every proc reads its share of the files and sends the cells to proc 0, which judges the ranks.
  * May use par.

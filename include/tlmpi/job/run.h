@@ -6,7 +6,7 @@
 #ifndef TLMPI_JOB_RUN_H
 #define TLMPI_JOB_RUN_H
 
-#include "tlmpi/analysis/whatif.h"
+#include "tlmpi/analysis/verdict/whatif.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/job/call/exit.h"
 #include "tlmpi/job/call/options.h"

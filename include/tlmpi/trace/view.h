@@ -42,7 +42,7 @@ extern const tl_rule tl_default_rules[];
  * it. */
 typedef struct tl_rules {
     TL_VEC(tl_rule) user; /* needles are owned */
-    tl_behaving *behave;  /* owned: names without a rule that behave like communication (analysis/behave.h), ascending
+    tl_behaving *behave;  /* owned: names without a rule that behave like communication (behave.h), ascending
                            * by key */
     size_t nbehave;
 } tl_rules;

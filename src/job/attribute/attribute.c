@@ -1,10 +1,10 @@
 /* attribute.c - delay costs and verdicts on proc 0, from the rows of all procs.  Then, for each suspect, proc 0 asks
  * the procs that have read the suspect and its peers for the work in the steps in which the suspect stands out: work
  * that takes longer than at the peers is the cause. */
-#include "tlmpi/job/attribute.h"
-#include "tlmpi/analysis/cause.h"
-#include "tlmpi/analysis/verdict.h"
+#include "tlmpi/analysis/verdict/cause.h"
+#include "tlmpi/analysis/verdict/stragglers.h"
 #include "tlmpi/base/hash.h"
+#include "tlmpi/job/attribute.h"
 #include "tlmpi/job/transport/ask.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/par/par.h"

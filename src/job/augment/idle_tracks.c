@@ -1,9 +1,9 @@
 /* idle_tracks.c - the gaps of a rank's devices, and their waits for other ranks, as tracks; also the rank's
  * critical path and patterns as tracks, and its queues and copies as counters. */
-#include "tlmpi/analysis/idle.h"
-#include "tlmpi/analysis/pattern.h"
+#include "tlmpi/analysis/rank/idle.h"
+#include "tlmpi/analysis/rank/work.h"
+#include "tlmpi/analysis/rank/work/pattern.h"
 #include "tlmpi/analysis/registry.h"
-#include "tlmpi/analysis/work.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"

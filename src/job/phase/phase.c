@@ -1,9 +1,9 @@
 /* phase.c - phase files: each is read by one proc, and proc 0 judges the phases of all files. */
-#include "tlmpi/job/phase.h"
-#include "tlmpi/analysis/phase.h"
+#include "tlmpi/analysis/verdict/phase.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/job/phase.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/trace/read/phases.h"

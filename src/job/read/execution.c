@@ -1,7 +1,7 @@
 /* execution.c - makes rows of execution traces: nodes, the events linked to them, or why a node has no event. */
-#include "tlmpi/job/read/execution.h"
-#include "tlmpi/analysis/measured.h"
+#include "tlmpi/analysis/rank/measured.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/job/read/execution.h"
 #include "tlmpi/model/side_table.h"
 #include "tlmpi/trace/event/values.h"
 #include "tlmpi/trace/read/execution.h"

@@ -4,16 +4,16 @@
  *
  * Traces are independent of each other: a failure loses the repetitions of one trace only.
  */
-#include "tlmpi/analysis/repetition.h"
-#include "tlmpi/job/reps.h"
-#include "tlmpi/model/table.h"
+#include "tlmpi/analysis/rank/time/repetition.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/pattern.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/call/exit.h"
 #include "tlmpi/job/read/plan.h"
+#include "tlmpi/job/reps.h"
 #include "tlmpi/job/transport/rows.h"
+#include "tlmpi/model/table.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/trace/view.h"

@@ -31,7 +31,7 @@ const tl_rule tl_default_rules[] = {
     { "dma", STARTS, TL_MEMCPY, TL_COLL_NONE, "dma_request" },
 
     /* Arithmetic whose name may contain words of communication that it is fused with, or whose output it reads.  A
-     * kernel of a LIBRARY may communicate; the times at which ranks begin and end it decide (analysis/behave). */
+     * kernel of a LIBRARY may communicate; the times at which ranks begin and end it decide (behave.h). */
     LIBRARY("triton_", STARTS, "triton_poi_fused_add_cos_sin_0"),
     COMPUTE("at::native::", CONTAINS,
             "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> "

@@ -2,11 +2,11 @@
 #ifndef TLMPI_JOB_READ_RANK_RESULT_H
 #define TLMPI_JOB_READ_RANK_RESULT_H
 
+#include "tlmpi/analysis/collective/match/behave.h"
+#include "tlmpi/analysis/rank/time.h"
+#include "tlmpi/analysis/rank/work/local.h"
+#include "tlmpi/analysis/verdict/graph.h"
 #include "tlmpi/job/read/plan.h"
-#include "tlmpi/analysis/behave.h"
-#include "tlmpi/analysis/graph.h"
-#include "tlmpi/analysis/time.h"
-#include "tlmpi/analysis/local.h"
 #include "tlmpi/model/names.h"
 #include "tlmpi/model/participant.h"
 #include "tlmpi/model/table.h"

@@ -8,7 +8,7 @@
 #ifndef TLMPI_JOB_TRANSPORT_ASK_H
 #define TLMPI_JOB_TRANSPORT_ASK_H
 
-#include "tlmpi/analysis/rank_server.h"
+#include "tlmpi/analysis/verdict/whatif/rank_server.h"
 #include "tlmpi/base/status.h"
 
 /* The proc that holds each rank, on proc 0; v is empty elsewhere.  free(procs.v) ends it. */

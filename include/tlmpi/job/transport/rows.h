@@ -2,7 +2,7 @@
 #ifndef TLMPI_JOB_TRANSPORT_ROWS_H
 #define TLMPI_JOB_TRANSPORT_ROWS_H
 
-#include "tlmpi/analysis/graph.h"
+#include "tlmpi/analysis/verdict/graph.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/store/store.h"
@@ -35,7 +35,7 @@ void tl_count_before(size_t n, size_t *before, size_t *total);
  * since each gather has a fixed cost. */
 void tl_gather_tables(tl_tables *tables, tl_scope scope);
 
-/* Collective.  Fills *all, on proc 0, with the graphs of all ranks (analysis/graph.h) without nodes and edges,
+/* Collective.  Fills *all, on proc 0, with the graphs of all ranks (analysis/verdict/graph.h) without nodes and edges,
  * ascending by rank; it stays empty elsewhere.  tl_rank_graphs_free ends it. */
 void tl_graph_heads_collect(const tl_rank_graphs *own, tl_rank_graphs *all);
 

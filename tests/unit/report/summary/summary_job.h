@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_SUMMARY_JOB_H
 #define TESTS_UNIT_SUMMARY_JOB_H
 
-#include "tlmpi/analysis/culprit.h"
+#include "tlmpi/analysis/verdict/cause/culprit.h"
 #include "summary_tables.h"
 #include "unit.h"
 
