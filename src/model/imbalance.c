@@ -5,12 +5,19 @@
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/tables.h"
 
-/* Returns the row of a scenario whose gain exceeds named_ns by at least least_ns; NULL: there is none. */
+/* Returns by how much the gain of a balance may be larger, ns. */
+static int64_t of_balance(const tl_whatif_row *row)
+{
+    return row->scenario == TL_SCENARIO_BALANCED ? row->unexplained_ns : 0;
+}
+
+/* Returns the row of a scenario whose gain, with what may come on top, exceeds named_ns by at least least_ns; NULL:
+ * there is none. */
 static const tl_whatif_row *row_with_gain(const tl_table *whatif, tl_scenario_kind scenario, int64_t named_ns,
                                           int64_t least_ns)
 {
     TL_ROWS (const tl_whatif_row, row, whatif)
-        if (row->scenario == scenario && row->gain_ns - named_ns >= least_ns)
+        if (row->scenario == scenario && row->gain_ns + of_balance(row) - named_ns >= least_ns)
             return row;
     return NULL;
 }
@@ -71,7 +78,10 @@ tl_imbalance tl_imbalance_of(tl_tables *tables, int64_t wall_ns)
     if (roles != NULL) {
         all.rank = roles->rank;
         all.times = roles->slowdown;
-        all.roles_ns = roles->gain_ns;
+        all.roles_ns = roles->gain_ns + of_balance(roles);
+        all.at_most = of_balance(roles) > 0;
+        TL_ROWS (const tl_straggler, row, tl_tables_get(tables, &tl_straggler_schema))
+            all.alone |= row->rank == all.rank && row->verdict != TL_VERDICT_STRAGGLER && row->against != TL_AGAINST_PEERS;
     }
     all.chance_ns = ideal != NULL ? ideal->gain_ns - named_ns : 0;
     all.hosts_ns = hosts != NULL ? hosts->gain_ns - hosts_ns : 0;

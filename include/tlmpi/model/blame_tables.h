@@ -170,8 +170,8 @@ enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
       "of unchanged: by how much the replay misses the measured time of any node, as a share of the job's; 0")         \
     F(T, I64, unexplained_ns, MEASURE, "ns",                                                                           \
       "of unchanged: of the critical path, what no work, transfer or known wait explains, and what precedes it in "    \
-      "steps "                                                                                                         \
-      "that are judged; a gain below it is uncertain; else 0")
+      "steps that are judged; a gain below it is uncertain; of balanced: by how much the gain may be larger, up to "   \
+      "what the longest role computes beyond the mean, where waits of unknown reason may hide that; else 0")
 TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
 
 /* Returns the first row of a scenario and rank in table whatif; rank -1: all ranks together.  NULL: no such row. */

@@ -10,6 +10,8 @@
 typedef struct tl_imbalance {
     int32_t rank;           /* lowest rank of the role that computes longest; -1: roles are alike */
     double times;           /* compute time of that role, as a multiple of the other roles' mean */
+    bool alone;             /* that role is this rank alone */
+    bool at_most;           /* roles_ns is an upper bound */
     int64_t roles_ns;       /* gain if roles were alike (scenario balanced of table whatif) */
     int64_t chance_ns;      /* gain if no rank were slower than usual in any step (scenario ideal), less the gain from
                              * repairing the named ranks and links */

@@ -403,9 +403,9 @@ static tl_phrase balance_in_words(const tl_answers *a, int which)
     const tl_imbalance *i = &a->imbalance;
     const bool several = a->trust.nranks > 1;
     if (which == ROLES)
-        return tl_phrase_of("ranks that do the same as rank %" PRId32
-                            " compute %.2f times as long as the others in the median: balanced",
-                            i->rank, i->times);
+        return tl_phrase_of("%srank %" PRId32 " compute%s %.2f times as long as the others in the median: balanced%s",
+                            i->alone ? "" : "ranks that do the same as ", i->rank, i->alone ? "s" : "", i->times,
+                            i->at_most ? ", at most" : "");
     if (which == CHANCE)
         return tl_phrase_of("work differs between ranks and steps at random: without that");
     if (several && i->hosts_rank >= 0)

@@ -216,6 +216,8 @@ static const char *without_culprit(const tl_answers *a)
     default:
         break;
     }
+    if (a->imbalance.roles_ns > 0 && a->imbalance.roles_ns == tl_largest_imbalance(a))
+        return next_of[TL_CAUSE_MORE_WORK];
     if (a->trust.nsteps > 0 && a->trust.nsteps < TL_PATTERN_LEAST)
         return a->trust.missing > 0 ? "record all ranks, and more steps, five at least"
                                     : "record more steps, five at least: of these few chance is not told from a delay";

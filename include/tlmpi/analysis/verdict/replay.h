@@ -289,16 +289,18 @@ static inline uint32_t tl_link_of(const tl_baseline *b, uint32_t meeting)
     return meeting != TL_NONE && b->nlinks > 0 ? b->link_of[meeting] : TL_NONE;
 }
 
-/* A balance in which all roles compute equally long in full steps: the present mean over all ranks. */
+/* A balance in which all roles compute equally long in full steps: the present mean over all ranks.  Inner stages that
+ * are one role by their sides alone (by_sides) need not do the same and count as roles of one rank. */
 typedef struct tl_balance {
-    uint32_t most; /* the role that computes longest; TL_NONE: no other role computes */
-    double times;  /* its compute time over the mean compute time of the other roles' ranks */
-    double *to;    /* [nroles] factor of each role's compute work */
+    uint32_t most;        /* the lowest rank of the role that computes longest; TL_NONE: no other role computes */
+    double times;         /* compute time of that role over the mean compute time of the other roles' ranks */
+    double *to;           /* [nranks] factor of each rank's compute work */
+    int64_t most_gain_ns; /* compute time of that role less the mean: what a balance can save at most */
 } tl_balance;
 
 /* The caller frees out->to. */
 void tl_balance_find(const tl_baseline *baseline, tl_balance *out);
-void tl_balance_rank(double to, tl_changes *changes); /* to: the factor of its role */
+void tl_balance_rank(double to, tl_changes *changes); /* to: the factor of the rank */
 
 /* Takes off all work of the host's activities. */
 void tl_free_host(tl_changes *changes);

@@ -193,29 +193,38 @@ int64_t tl_ideal_of_transfer(const tl_ideal *s, uint32_t meeting, int64_t ns)
 
 void tl_balance_find(const tl_baseline *b, tl_balance *out)
 {
-    int64_t *baseline_ns = tl_calloc(b->nroles + 1, sizeof *baseline_ns); /* median compute time of each role */
-    int64_t *scratch = tl_malloc((b->graph->nranks + 1) * sizeof *scratch);
-    double sum = 0, nranks = 0;
-    *out = (tl_balance){ .most = TL_NONE, .times = NAN, .to = tl_malloc((b->nroles + 1) * sizeof *out->to) };
+    const size_t nranks = b->graph->nranks;
+    int64_t *scratch = tl_malloc((nranks + 1) * sizeof *scratch), most_ns = 0;
+    double sum = 0, like_most = 0, n = 0;
+    *out = (tl_balance){ .most = TL_NONE, .times = NAN, .to = tl_calloc(nranks + 1, sizeof *out->to) };
 
     for (uint32_t q = 0; q < b->nroles; q++) {
+        const uint32_t *members = &b->members[b->roles[q].first];
+        const bool apart = b->by_sides && tl_is_inner_stage(b, q);
         for (uint32_t i = 0; i < b->roles[q].n; i++)
-            scratch[i] = b->compute_ns[b->members[b->roles[q].first + i]];
-        baseline_ns[q] = tl_baseline_median(scratch, b->roles[q].n);
-        double n = baseline_ns[q] > 0 ? b->roles[q].n : 0;
-        sum += (double)baseline_ns[q] * n;
-        nranks += n;
-        out->most = n > 0 && (out->most == TL_NONE || baseline_ns[q] > baseline_ns[out->most]) ? q : out->most;
+            scratch[i] = b->compute_ns[members[i]];
+        const int64_t median_ns = tl_baseline_median(scratch, b->roles[q].n);
+        for (uint32_t i = 0; i < b->roles[q].n; i++) {
+            const int64_t ns = apart ? b->compute_ns[members[i]] : median_ns;
+            out->to[members[i]] = (double)ns;
+            sum += (double)ns;
+            n += ns > 0;
+            if (ns > most_ns) {
+                most_ns = ns;
+                out->most = members[i];
+                like_most = apart ? 1 : b->roles[q].n;
+            }
+        }
     }
-    double own = out->most != TL_NONE ? b->roles[out->most].n : 0;
-    if (nranks <= own)
+    if (n <= like_most)
         out->most = TL_NONE;
-    for (uint32_t q = 0; q < b->nroles; q++)
-        out->to[q] = baseline_ns[q] > 0 ? sum / nranks / (double)baseline_ns[q] : 1;
-    if (out->most != TL_NONE)
-        out->times = (double)baseline_ns[out->most] / ((sum - (double)baseline_ns[out->most] * own) / (nranks - own));
+    for (size_t r = 0; r < nranks; r++)
+        out->to[r] = out->to[r] > 0 ? sum / n / out->to[r] : 1;
+    if (out->most != TL_NONE) {
+        out->times = (double)most_ns / ((sum - (double)most_ns * like_most) / (n - like_most));
+        out->most_gain_ns = most_ns - (int64_t)(sum / n);
+    }
     free(scratch);
-    free(baseline_ns);
 }
 
 void tl_balance_rank(double to, tl_changes *c)

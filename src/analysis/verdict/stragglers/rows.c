@@ -484,7 +484,7 @@ void tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseline, c
     tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
     write(&w, tables);
     link_rows(findings, baseline, ranks, tables);
-    tl_scenario_rows(findings, baseline, ranks, whatif);
+    tl_scenario_rows(findings, baseline, ranks, tables);
     for (size_t i = 0; i < findings->untraced.n; i++)
         add_untraced(&w, &findings->untraced.v[i], tables);
     tl_table_sort(whatif);

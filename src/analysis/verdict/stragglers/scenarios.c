@@ -90,7 +90,7 @@ static tl_change change_of(const tl_scenario_run *t, const tl_scenario *s, size_
     if (!tl_job_graph_has(b->graph, rank))
         return change;
     if (s->balance != NULL) {
-        change.to = s->balance->to[b->role_of[rank]];
+        change.to = s->balance->to[rank];
         change.kind = change.to != 1 ? TL_CHANGE_BALANCE : TL_CHANGE_NONE;
     } else if (s->free_hosts) {
         change.kind = TL_CHANGE_HOST;
@@ -363,7 +363,7 @@ static void add_balanced(trying *t)
     tl_balance_find(t->b, &t->balance);
     if (t->balance.most != TL_NONE) {
         row.scenario = TL_SCENARIO_BALANCED;
-        row.rank = t->in->ranks[t->b->members[t->b->roles[t->balance.most].first]];
+        row.rank = t->in->ranks[t->balance.most];
         row.slowdown = t->balance.times;
         add_scenario(t, row, (tl_scenario){ .balance = &t->balance });
     }
@@ -387,8 +387,9 @@ static void add_all(trying *t)
     add_scenario(t, row, (tl_scenario){ .free_hosts = true });
 }
 
-/* Replays each scenario, and appends its row with the gain. */
-static void replay_all(trying *t, tl_table *whatif)
+/* Replays each scenario, and appends its row with the gain.  latency_ns: of the job's critical path, which no scenario
+ * shortens: where it may hide all that a balance saves, the row tells how much more that may be. */
+static void replay_all(trying *t, int64_t latency_ns, tl_table *whatif)
 {
     tl_scenario_run *run = scenario_run_new(t->j, t->b, t->scenarios.v, t->scenarios.n);
     for (size_t i = 0; i < t->rows.n; i++) {
@@ -396,6 +397,8 @@ static void replay_all(trying *t, tl_table *whatif)
         for (size_t q = 0; q < t->b->nsorts; q++)
             t->sorts[q] = row->scenario == TL_SCENARIO_IDEAL || t->groups[q] == row->group;
         row->gain_ns = scenario_run_gain(run, t->scenarios.v[i].sorts);
+        if (row->scenario == TL_SCENARIO_BALANCED && t->balance.most_gain_ns <= latency_ns)
+            row->unexplained_ns = tl_ns_max(0, t->balance.most_gain_ns - row->gain_ns);
         append(t->j, *row, whatif);
     }
     scenario_run_free(run);
@@ -408,8 +411,10 @@ static void compare_with_ideal(const tl_findings *j, int64_t ideal_ns, tl_whatif
 }
 
 void tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
-                      tl_table *whatif)
+                      tl_tables *tables)
 {
+    tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
+    int64_t latency_ns = 0;
     size_t before = whatif->n;
     trying t = { .j = findings,
                  .b = baseline,
@@ -417,7 +422,9 @@ void tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, 
                  .groups = tl_malloc((baseline->nsorts + 1) * sizeof *t.groups),
                  .sorts = tl_malloc(baseline->nsorts + 1) };
     add_all(&t);
-    replay_all(&t, whatif);
+    TL_ROWS (const tl_path_row, row, tl_tables_get(tables, &tl_path_row_schema))
+        latency_ns += row->rank < 0 && row->activity == TL_ACTIVITY_DEVICE ? row->path_ns : 0;
+    replay_all(&t, latency_ns, whatif);
     for (size_t i = 0; i < before; i++)
         compare_with_ideal(findings, t.rows.v[0].gain_ns, tl_table_row(whatif, i));
     free(t.rows.v);

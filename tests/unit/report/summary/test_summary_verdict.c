@@ -174,6 +174,14 @@ static void what_nobody_is_at_fault_for_is_said(void)
     replay(j, 800 * MS, 0);
     put_row(j, &tl_whatif_row_schema, &(tl_whatif_row){ .scenario = TL_SCENARIO_BALANCED, .rank = 2, .group = -1, .gain_ns = 104 * MS, .slowdown = 1.6 });
     CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), " balance ranks that do the same as rank 2 compute 1.60 times as long as the others in the median: balanced 104 ms less of 800 ms (13.0 %) "));
+    verdict_of(j, 2)->against = TL_AGAINST_STAGES; /* a stage of one rank, whose gain the simulation cannot tell */
+    tl_whatif_row *balanced = tl_whatif_row_of(tl_tables_get(&j->tables, &tl_whatif_row_schema), TL_SCENARIO_BALANCED, 2);
+    balanced->gain_ns = -8 * MS;
+    balanced->unexplained_ns = 112 * MS;
+    CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), " balance rank 2 computes 1.60 times as long as the others in the median: balanced, at most 104 ms less of 800 ms (13.0 %) "));
+    verdict_of(j, 2)->against = TL_AGAINST_PEERS;
+    balanced->gain_ns = 104 * MS;
+    balanced->unexplained_ns = 0;
     tl_straggler *late = hold_up(j, 1, 1, 8, 5 * MS, 40 * MS); /* with its row of whatif */
     late->cause = TL_CAUSE_HOST_LATE;
     put_row(j, &tl_whatif_row_schema, &(tl_whatif_row){ .scenario = TL_SCENARIO_HOST_FREE, .rank = -1, .group = -1, .gain_ns = 47 * MS });

@@ -24,6 +24,12 @@ static int64_t heavy_device(size_t rank, size_t step)
     return rank >= 2 ? 3 * DEVICE_NS : DEVICE_NS;
 }
 
+static int64_t heavy_stage(size_t rank, size_t step)
+{
+    (void)step;
+    return rank == 2 ? 3 * DEVICE_NS : DEVICE_NS;
+}
+
 static int64_t same_host(size_t rank, size_t step)
 {
     (void)rank;
@@ -107,7 +113,7 @@ static int64_t gain_of_balance(hand_job *h, tl_balance *out)
     tl_changes *ranks = ranks_open(&h->baseline);
     tl_balance_find(&h->baseline, out);
     for (size_t r = 0; out->most != TL_NONE && r < h->nranks; r++)
-        tl_balance_rank(out->to[h->baseline.role_of[r]], &ranks[r]);
+        tl_balance_rank(out->to[r], &ranks[r]);
     int64_t gain = gain_of(h, ranks);
     ranks_close(&h->baseline, ranks);
     return gain;
@@ -132,11 +138,29 @@ static void stages_that_compute_alike_save_what_the_longest_has_more(void)
         h->rows[r].group = r >= 2;
     CU_ASSERT_EQUAL(gain_of_balance(h, &balance), STEPS * DEVICE_NS); /* 2 each, in place of 1 and 3 */
     CU_ASSERT_EQUAL_FATAL(h->baseline.nroles, 2);
-    CU_ASSERT_EQUAL(balance.most, 1);
+    CU_ASSERT_EQUAL(balance.most, 2);
+    CU_ASSERT_EQUAL(balance.most_gain_ns, STEPS * DEVICE_NS);
     CU_ASSERT_DOUBLE_EQUAL(balance.times, 3, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(balance.to[0], 2, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(balance.to[1], 2.0 / 3, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(balance.to[2], 2.0 / 3, 1e-12);
     CU_ASSERT_EQUAL(gain_of_free_hosts(h), (STEPS - 1) * HOST_NS); /* nothing is known of what came before the first launch */
+    free(balance.to);
+    hand_free(h);
+}
+
+/* All talk to both sides, and nothing else tells that they do the same. */
+static void an_inner_stage_is_not_taken_for_its_neighbour(void)
+{
+    hand_job *h = hand_new(RANKS, STEPS, same_host, heavy_stage);
+    tl_balance balance;
+    hand_baseline(h);
+    for (size_t r = 0; r < RANKS; r++)
+        h->baseline.talks[r] = TL_TALKS_UP | TL_TALKS_DOWN;
+    CU_ASSERT_FATAL(h->baseline.nroles == 1 && h->baseline.by_sides);
+    tl_balance_find(&h->baseline, &balance);
+    CU_ASSERT_EQUAL(balance.most, 2);
+    CU_ASSERT_DOUBLE_EQUAL(balance.times, 3, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(balance.to[2], 0.5, 1e-12);
     free(balance.to);
     hand_free(h);
 }
@@ -158,6 +182,7 @@ int main(void)
         TEST(other_kernels_for_the_same_are_nothing_to_spare),
         TEST(what_has_been_taken_off_stays_where_it_is_more),
         TEST(stages_that_compute_alike_save_what_the_longest_has_more),
+        TEST(an_inner_stage_is_not_taken_for_its_neighbour),
         TEST(where_all_do_the_same_nothing_is_to_be_balanced),
     };
     return unit_main("ideal", tests, COUNT(tests));
