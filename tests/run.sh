@@ -201,6 +201,7 @@ product()
     start replay /usr/bin/python3 tests/golden/replay.py build/tlmpi build/make_trace
     start exact /usr/bin/python3 tests/golden/exact.py build/tlmpi build/make_trace
     start windows /usr/bin/python3 tests/golden/windows.py build/tlmpi-serial build/make_trace
+    start serving /usr/bin/python3 tests/golden/serving.py build/tlmpi build/make_trace
     start launches /usr/bin/python3 tests/golden/launches.py build/tlmpi-serial build/make_trace
     start health /usr/bin/python3 tests/golden/health.py build/tlmpi-serial build/make_trace
     start books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace

@@ -242,6 +242,11 @@ static const char *const rank_notes[] = {
 static const char *const step_notes[] = {
     "Steps are those that ProfilerStep# marks. A rank without marks, or with other numbers than the rest, has the "
     "steps of the collectives in which it meets the others (steps_from in table straggler).",
+    "Where no trace has such marks, the iterations of a server are steps, if it has marked two or more: step[DECODE "
+    "bs=64 ...] of SGLang, execute_context_3(1024)_generation_12(12) and execute_new_3_cached_12 of vLLM, [Executor] "
+    "_forward_step of TensorRT-LLM, prefill[bs=2 ...] and decode[bs=64 ...] of ATOM. They are numbered from 0 in order "
+    "of time, and count where all ranks have as many, in the same order of prefill, decode and mixed ones; else none is "
+    "a step. With a draft model each of its passes that is marked is a step, too.",
     "Where no trace has marks, who holds the job up is told by steps numbered from 0: those after which the "
     "collectives of the rank that takes part in most come again. All other tables take such a trace for one step.",
     NULL,

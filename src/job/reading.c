@@ -3,6 +3,7 @@
 #include "stages.h"
 #include "tlmpi/analysis/rank/measured.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/job/transport/team.h"
@@ -72,8 +73,10 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
  *
  *     every proc   sightings of kernels that may communicate  ->  proc 0: which do (behave.h)  ->  every proc
  *
- * All tables of a rank depend on which kernels communicate: the rows of the first reading are dropped, and all ranks
- * are read again.
+ *                  iterations of a server  ->  proc 0: are they the same on all ranks
+ *
+ * All tables of a rank depend on which kernels communicate and on its steps: the rows of the first reading are dropped,
+ * and all ranks are read again.
  */
 
 /* Returns whether every input can be read twice: a pipe cannot. */
@@ -92,12 +95,44 @@ static void decide_behaviours(tl_job *j)
     size_t n = 0;
 
     tl_collect_rows(j->behaviours.v, j->behaviours.n, sizeof *all, (void **)&all, &n);
-    if (tl_is_first() && n > 0 && can_reread(&j->plan.inventory))
+    if (tl_is_first() && n > 0)
         tl_behaviours_decide(all, n, &j->rules.behave, &j->rules.nbehave);
     free(all);
     free(j->behaviours.v);
     j->behaviours = (tl_behaviours){ 0 };
     tl_par_share((void **)&j->rules.behave, &j->rules.nbehave, sizeof *j->rules.behave);
+}
+
+/* Sets steps_differ if some rank has iterations of a server, and the ranks with device work have not the same number of
+ * them, in the same order of kinds. */
+static void compare_iterations(tl_job *j)
+{
+    const tl_table *ranks = tl_tables_get(&j->tables, &tl_rank_schema),
+                   *steps = tl_tables_get(&j->tables, &tl_step_schema);
+    TL_VEC(uint64_t) mine = { 0 }; /* by rank: hash of its iterations; 0: none */
+    uint64_t *all = NULL;
+    size_t n = 0, at = 0;
+    bool any = false, differ = false;
+
+    TL_ROWS (const tl_rank, rank, ranks) { /* the rows of both tables are in the order of reading */
+        uint64_t own = 0;
+        for (; at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank == rank->rank; at++) {
+            const uint8_t serving = ((const tl_step *)tl_table_row(steps, at))->serving;
+            if (serving != TL_NOT_SERVING)
+                own = tl_hash_mix(own, serving);
+        }
+        if (rank->devices > 0)
+            tl_vec_push(&mine, own);
+    }
+    tl_collect_rows(mine.v, mine.n, sizeof *all, (void **)&all, &n);
+    for (size_t i = 0; tl_is_first() && i < n; i++) {
+        any = any || all[i] != 0;
+        differ = differ || all[i] != all[0];
+    }
+    j->rules.steps_differ = any && differ;
+    tl_par_bcast(&j->rules.steps_differ, sizeof j->rules.steps_differ);
+    free(mine.v);
+    free(all);
 }
 
 /* Drops all results of reading, and opens the output anew. */
@@ -125,9 +160,15 @@ static tl_status begin_again(tl_job *j, tl_error *err)
 
 tl_status tl_job_reread(tl_job *j, tl_error *err)
 {
-    decide_behaviours(j);
+    bool again = tl_is_first() && can_reread(&j->plan.inventory);
     tl_status st = TL_OK;
-    if (j->rules.nbehave == 0)
+
+    tl_par_bcast(&again, sizeof again);
+    if (!again)
+        return st;
+    decide_behaviours(j);
+    compare_iterations(j);
+    if (j->rules.nbehave == 0 && !j->rules.steps_differ)
         return st;
     st = begin_again(j, err);
     return st == TL_OK ? tl_job_read(j, true, err) : st;

@@ -61,8 +61,9 @@ tl_status tl_job_open_output(tl_job *j, tl_error *err);
 /* reading.c, collective: reads ranks until the queue is empty. */
 tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err);
 
-/* reading.c, collective: if kernels that no rule names behave as communication does, takes these for communication and
- * reads all ranks once more.  Does nothing if a trace is a pipe. */
+/* reading.c, collective: if kernels that no rule names behave as communication does, takes these for communication; if
+ * iterations of a server differ between ranks, takes none for steps; and then reads all ranks once more.  Does nothing
+ * if a trace is a pipe. */
 tl_status tl_job_reread(tl_job *j, tl_error *err);
 
 /* reading.c, each proc: reads its share of the memory timelines into rows of scope JOB. */

@@ -41,8 +41,10 @@ TL_TABLE_DEFINE(rank, TL_RANK_FIELDS, TL_SCOPE_RANK, "ranks and their traces",
 TL_TABLE_DEFINE(interval, TL_INTERVAL_FIELDS, TL_SCOPE_EVENT, "device work",
                 "What ran on which device stream, from when to when, and which call queued it?");
 
+TL_LABELS_DEFINE(serving, TL_SERVING_VALUES);
+
 TL_TABLE_DEFINE(step, TL_STEP_FIELDS, TL_SCOPE_RANK, "profiler steps",
-                "When did each training step begin and end on the host, and how much device work did it launch?");
+                "When did each training step, or iteration of a server, begin and end on the host?");
 
 TL_TABLE_DEFINE(breakdown, TL_BREAKDOWN_FIELDS, TL_SCOPE_RANK, "where the time went",
                 "How much of the wall time did devices compute, communicate, copy and idle, and how much communication "

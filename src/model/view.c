@@ -66,9 +66,10 @@ void tl_open_ops_push(tl_open_ops *open, uint32_t op)
     tl_vec_push(&open->stack, op);
 }
 
-bool tl_is_step_mark(const tl_names *names, uint32_t name)
+bool tl_is_step_mark(const tl_names *names, bool served, uint32_t name)
 {
-    return tl_text_starts(tl_names_text(names, name), "ProfilerStep#");
+    tl_text text = tl_names_text(names, name);
+    return tl_text_starts(text, "ProfilerStep#") || (served && tl_iteration_of(text).serving != TL_NOT_SERVING);
 }
 
 const tl_thread *tl_main_thread(const tl_ops *ops)

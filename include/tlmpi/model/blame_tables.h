@@ -57,7 +57,7 @@ TL_LABELS(pattern);
 
 /* The source of a rank's steps in blame_step. */
 #define TL_STEPS_FROM_VALUES(V)                                                                                        \
-    V(TL_STEPS_MARKED, "marks", "its own ProfilerStep# marks")                                                         \
+    V(TL_STEPS_MARKED, "marks", "its own marks, of the profiler or of a server")                                       \
     V(TL_STEPS_MET, "others", "the collectives that it shares with ranks that have marks")                             \
     V(TL_STEPS_RETURNED, "return", "no trace has marks: a step is after what collectives return")                      \
     V(TL_STEPS_NONE, "nothing", "nothing: its time is in no step")

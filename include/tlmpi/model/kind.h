@@ -34,6 +34,16 @@ typedef enum tl_kind { TL_KIND_VALUES(TL_VALUE_NAME) TL_NKINDS } tl_kind;
     V(TL_MEETING, "meeting", "by behaviour: its ranks leave together, once the last has come")
 typedef enum tl_collective { TL_COLL_VALUES(TL_VALUE_NAME) TL_NCOLLECTIVES } tl_collective;
 
+/* What a server does in an iteration. */
+#define TL_SERVING_VALUES(V)                                                                                           \
+    V(TL_NOT_SERVING, "none", "no iteration of a server")                                                              \
+    V(TL_PREFILL, "prefill", "reads prompts")                                                                          \
+    V(TL_DECODE, "decode", "continues answers")                                                                        \
+    V(TL_MIXED, "mixed", "reads prompts and continues answers")                                                        \
+    V(TL_SERVING_OTHER, "other", "neither, as an idle iteration, or one of a draft model")
+typedef enum tl_serving { TL_SERVING_VALUES(TL_VALUE_NAME) } tl_serving;
+TL_LABELS(serving);
+
 /* A kernel name that no rule classifies, but the behaviour of its kernels does. */
 typedef struct tl_behaving {
     uint64_t name_key;   /* content key of the name */

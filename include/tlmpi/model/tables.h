@@ -102,14 +102,18 @@ TL_TABLE(rank, TL_RANK_FIELDS);
       "then, as those of autograd, the innermost open one of the thread with the most annotations")
 TL_TABLE(interval, TL_INTERVAL_FIELDS);
 
-/* The profiler's step marks on the host. */
+/* The steps that are marked on the host: by the profiler, or by the annotations of a server. */
 #define TL_STEP_FIELDS(F, T)                                                                                           \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, step, KEY, "", "number in ProfilerStep#")                                                                \
+    F(T, I32, step, KEY, "",                                                                                           \
+      "number in ProfilerStep#; of iterations of a server their place in order of time, from 0")                       \
     F(T, TIME, start_ns, LABEL, "ns", "start of the mark on the host")                                                 \
     F(T, TIME, end_ns, LABEL, "ns",                                                                                    \
       "start of the next mark; for the last step the end of its own.  A number that a thread marks again after "       \
-      "another is left out, as table rank tells: a step has one window")
+      "another is left out, as table rank tells: a step has one window")                                               \
+    F(T, ENUM(serving), serving, LABEL, "", "what a server does in this iteration; none: a training step")             \
+    F(T, F64, batch_size, LABEL, "", "requests in the iteration, as its annotation tells; else empty")                 \
+    F(T, F64, tokens, LABEL, "", "tokens that the iteration works on, as its annotation tells; else empty")
 TL_TABLE(step, TL_STEP_FIELDS);
 
 /* The step number of a row for all whole steps, in table breakdown. */

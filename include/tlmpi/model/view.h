@@ -74,8 +74,17 @@ typedef struct tl_launch {
 
 #define TL_LAUNCH_OF_NOTHING TL_NONE, TL_NONE, TL_NO_NAME, TL_NO_NAME /* no operator or annotation is open */
 
-/* One training step: ProfilerStep#number of the host's marks, from the start of its mark to the start of the next mark,
- * or, for the last step, to the end of its mark. */
+/* What the name of an annotation tells of an iteration of a server.  requests, tokens: of the batch; NAN: not told. */
+typedef struct tl_iteration {
+    tl_serving serving; /* TL_NOT_SERVING: the name is not one of an iteration */
+    double requests, tokens;
+} tl_iteration;
+
+/* Returns what a name such as "step[DECODE bs=64 toks=64]" or "execute_context_3(1024)_generation_12(12)" tells. */
+tl_iteration tl_iteration_of(tl_text name);
+
+/* One step: ProfilerStep#number of the host's marks, or an iteration of a server, from the start of its mark to the
+ * start of the next mark, or, for the last step, to the end of its mark. */
 typedef struct tl_step_window {
     int64_t start_ns, end_ns;
     int32_t number;
@@ -169,6 +178,7 @@ typedef struct tl_rank_view {
     size_t nlaunches;
     const tl_step_window *steps; /* by start; windows do not overlap */
     size_t nsteps;
+    bool served;                       /* the steps are iterations of a server */
     const tl_recorded_window *windows; /* by begin; empty if the recording is in one piece */
     size_t nwindows;
     size_t nlost_steps;   /* number of marks left out, since their step number is negative or too large */
@@ -244,8 +254,9 @@ size_t tl_open_ops_around(tl_open_ops *open, int64_t start_ns, int64_t end_ns);
  * first; NULL: no thread has annotations. */
 const tl_thread *tl_main_thread(const tl_ops *ops);
 
-/* Returns whether an annotation with that name marks a step; table step has the marks. */
-bool tl_is_step_mark(const tl_names *names, uint32_t name);
+/* Returns whether an annotation with that name marks a step; table step has the marks.  served: iterations of a server
+ * are steps. */
+bool tl_is_step_mark(const tl_names *names, bool served, uint32_t name);
 
 /* Adds the tracks of the threads that launch work to an empty map, each with value 1; the caller frees the map in any
  * case. */

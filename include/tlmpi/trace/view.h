@@ -45,6 +45,7 @@ typedef struct tl_rules {
     tl_behaving *behave;  /* owned: names without a rule that behave like communication (behave.h), ascending
                            * by key */
     size_t nbehave;
+    bool steps_differ; /* iterations of a server are no steps: they are not the same on all ranks */
 } tl_rules;
 
 /* Reads a rules file: a JSON array (comments allowed) of objects with one pattern, a kind, and optionally for comm a

@@ -102,7 +102,7 @@ static void fill_names(const tl_work_by_name *work_by_name, name_text *names, si
     tl_par_share((void **)&asked, &n, sizeof *asked);
     for (size_t i = 0; i < n; i++) {
         uint32_t id = asked[i].key != 0 ? tl_map_get(&work_by_name->names.map, asked[i].key) : TL_MAP_NONE;
-        if (id == TL_MAP_NONE || tl_is_step_mark(&work_by_name->names, id)) /* the mark of a step is no work */
+        if (id == TL_MAP_NONE || tl_is_step_mark(&work_by_name->names, true, id)) /* the mark of a step is no work */
             continue;
         tl_text text = tl_names_text(&work_by_name->names, id);
         text.n = text.n < sizeof asked[i].text ? text.n : sizeof asked[i].text;

@@ -4,6 +4,7 @@
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/model/view.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -271,8 +272,8 @@ static void add_candidate(tl_nvtx *n, const tl_db_row *row, tl_text name)
         from++;
     for (to = from; to < name.n && isdigit((unsigned char)name.p[to]); to++)
         ;
-    if (!is_word_of_steps((tl_text){ name.p, from }) || to - from > 9 ||
-        !tl_decimal_to_int(name.p + from, to - from, &number))
+    if (tl_iteration_of(name).serving != TL_NOT_SERVING || !is_word_of_steps((tl_text){ name.p, from }) ||
+        to - from > 9 || !tl_decimal_to_int(name.p + from, to - from, &number))
         return;
     uint64_t family = tl_hash_mix(tl_hash_bytes(name.p, from), tl_hash_bytes(name.p + to, name.n - to));
     tl_vec_push(&n->candidates, (candidate){ family, number, row->number[TL_DB_START], row->number[TL_DB_END],

@@ -157,7 +157,7 @@ void tl_launches_find_ops(const tl_rank_view *view, tl_launch *launches)
     p.operators.ops = p.annotations.ops = &view->ops;
     p.is_mark = tl_arena_zeroed(&arena, view->names->n, sizeof *p.is_mark);
     for (uint32_t id = 0; id < view->names->n; id++)
-        p.is_mark[id] = tl_is_step_mark(view->names, id);
+        p.is_mark[id] = tl_is_step_mark(view->names, view->served, id);
     tl_launches_by_thread(view, &arena, &by);
     for (size_t t = 0; t < view->ops.nthreads; t++) {
         const tl_thread *thread = &view->ops.threads[t];

@@ -9,8 +9,14 @@
  *
  *     marks    [ProfilerStep#5 ][ProfilerStep#6  ][ProfilerStep#5  ]       on one thread
  *     windows  [       5       )[        6       ).................    a step has one window; the second mark has none
+ *
+ * Without such marks, annotations of a server's iterations are the marks, numbered in order of time:
+ *
+ *     marks    [step[EXTEND bs=2]]....[step[DECODE bs=8]]..[step[DECODE bs=8]]
+ *     windows  [        0              )[          1       )[        2        )
  */
 #include "internal.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
 
 enum { NO_MARK = -1, NO_NUMBER = -2 };
@@ -98,6 +104,27 @@ static void make_windows(const tl_rank_view *view, mark_list *m, tl_step_window 
     }
 }
 
+TL_SORT_BY(by_time, mark, window.start_ns, track)
+
+/* Numbers the iterations of a server from 0 in each window of the recording.  An iteration that begins within another
+ * is a part of it; one alone does not recur, and none is left. */
+static void number_iterations(mark_list *m, const tl_events *e)
+{
+    size_t n = 0;
+    tl_vec_sort(m, by_time);
+    for (size_t i = 0; i < m->n; i++) {
+        mark next = m->v[i];
+        const mark *last = n > 0 ? &m->v[n - 1] : NULL;
+        if (last != NULL && next.window.start_ns < last->window.end_ns)
+            continue;
+        next.window.number = last != NULL && last->track == next.track ? last->window.number + 1
+                             : next.track > 0                          ? e->windows.v[next.track - 1].more_steps
+                                                                       : 0;
+        m->v[n++] = next;
+    }
+    m->n = n > 1 ? n : 0;
+}
+
 /* Fills the windows of the recording. */
 static void collect_windows(const tl_events *e, int64_t base_ns, tl_linked *out)
 {
@@ -108,12 +135,12 @@ static void collect_windows(const tl_events *e, int64_t base_ns, tl_linked *out)
     out->view.nwindows = e->windows.n;
 }
 
-tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, tl_linked *out)
+tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, bool iterations, tl_linked *out)
 {
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
     tl_rank_view *view = &out->view;
-    mark_list marks = { 0 };
-    size_t window = 0; /* index after the event's window */
+    mark_list marks = { 0 }, served = { 0 }; /* served: track is the number of the window */
+    size_t window = 0;                       /* index after the event's window */
 
     collect_windows(e, base_ns, out);
     for (size_t i = 0; i < e->n; i++) {
@@ -121,19 +148,35 @@ tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, tl_linked 
             window++;
         if (!(TL_CAT_BIT(tl_event_cat(e, i)) & host) || !(e->flags[i] & TL_EVENT_HAS_TS))
             continue;
-        int32_t number = number_of(tl_names_text(&e->names, e->name[i]));
+        const tl_text name = tl_names_text(&e->names, e->name[i]);
+        const int64_t start_ns = e->ts_ns[i] + base_ns;
+        int32_t number = number_of(name);
+        mark found = { .window = { start_ns, start_ns + tl_event_dur_ns(e, i), number, e->name[i] } };
         view->nlost_steps += number == NO_NUMBER;
-        if (number == NO_MARK)
+        if (number == NO_MARK) {
+            found.track = (uint32_t)window;
+            if (iterations && marks.n == 0 && tl_event_cat(e, i) == TL_CAT_USER_ANNOTATION &&
+                tl_iteration_of(name).serving != TL_NOT_SERVING)
+                tl_vec_push(&served, found);
             continue;
+        }
         if (number >= 0 && window > 0 && __builtin_add_overflow(number, e->windows.v[window - 1].more_steps, &number))
             number = NO_NUMBER;
-        tl_vec_room(&marks);
-        int64_t start = e->ts_ns[i] + base_ns;
-        marks.v[marks.n++] = (mark){ .window = { start, start + tl_event_dur_ns(e, i), number, e->name[i] },
-                                     .track = tl_event_track(e, i) };
+        found.window.number = number;
+        found.track = tl_event_track(e, i);
+        tl_vec_push(&marks, found);
     }
-    if (marks.n == 0)
+    if (marks.n == 0) {
+        number_iterations(&served, e);
+        view->served = served.n > 0;
+        marks = served;
+    } else {
+        free(served.v);
+    }
+    if (marks.n == 0) {
+        free(marks.v);
         return NULL;
+    }
     tl_step_window *steps = tl_arena_take(&out->rest, marks.n, sizeof *steps);
     view->nagain_steps = drop_repeated_marks(&marks);
     make_windows(view, &marks, steps, &view->nsteps);
@@ -145,5 +188,5 @@ tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, tl_linked 
 void tl_link_steps(const tl_trace *trace, tl_linked *out)
 {
     *out = (tl_linked){ 0 };
-    tl_steps_collect(&trace->events, trace->meta.has_base ? trace->meta.base_ns : 0, out);
+    tl_steps_collect(&trace->events, trace->meta.has_base ? trace->meta.base_ns : 0, true, out);
 }

@@ -115,7 +115,7 @@ static bool is_walked(const op_walk *s, size_t op)
 {
     if ((s->view->ops.kind[op] == TL_ANNOTATION) != s->annotations)
         return false;
-    return !s->annotations || !tl_text_starts(tl_names_text(s->view->names, s->view->ops.name[op]), "ProfilerStep");
+    return !s->annotations || !tl_is_step_mark(s->view->names, s->view->served, s->view->ops.name[op]);
 }
 
 static void pop_ended(op_walk *s, int64_t by_ns)

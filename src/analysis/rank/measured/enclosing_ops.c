@@ -27,7 +27,7 @@ static void open_op(placing *p, uint32_t op)
         return;
     if (p->only != NULL || ops->kind[op] == TL_OP)
         tl_open_ops_push(&p->operators, op);
-    else if (ops->kind[op] == TL_ANNOTATION && !tl_is_step_mark(p->view->names, ops->name[op]))
+    else if (ops->kind[op] == TL_ANNOTATION && !tl_is_step_mark(p->view->names, p->view->served, ops->name[op]))
         tl_open_ops_push(&p->annotations, op);
 }
 

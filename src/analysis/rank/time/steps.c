@@ -1,4 +1,4 @@
-/* steps.c - when were the training steps, and when did the device finish each? */
+/* steps.c - when were the steps, and when did the device finish each? */
 #include "tlmpi/analysis/rank/time.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
@@ -9,7 +9,10 @@ static void step_per_rank(const tl_rank_view *view, const tl_config *config, tl_
     (void)config;
 
     for (const tl_step_window *s = view->steps; view->nsteps > 0 && s < view->steps + view->nsteps; s++) {
-        const tl_step row = { .rank = view->rank, .step = s->number, .start_ns = s->start_ns, .end_ns = s->end_ns };
+        const tl_iteration is = tl_iteration_of(tl_names_text(view->names, s->name));
+        const tl_step row = {
+            view->rank, s->number, s->start_ns, s->end_ns, (uint8_t)is.serving, is.requests, is.tokens
+        };
         tl_table_append(table, &row, 1);
     }
     tl_table_sort(table);

@@ -112,8 +112,8 @@ typedef struct growing {
     context_tree *tree;
     tl_arena arena;
     bool *is_mark, *is_module; /* by name: is a step mark, a module */
-    uint32_t *call; /* by launch: its node; TL_NONE: none */
-    uint32_t *of;   /* by entry of view->backwards: the node of its forward operator; TL_NONE: none */
+    uint32_t *call;            /* by launch: its node; TL_NONE: none */
+    uint32_t *of;              /* by entry of view->backwards: the node of its forward operator; TL_NONE: none */
     forward *forwards;
     tl_thread_launches launches;
     TL_VEC(turn) turns;
@@ -290,7 +290,7 @@ static void prepare_tree(growing *g)
     tl_launches_by_thread(view, &g->arena, &g->launches);
     tl_vec_room(&g->tree->nodes);
     for (uint32_t id = 0; id < view->names->n; id++) {
-        g->is_mark[id] = tl_is_step_mark(view->names, id);
+        g->is_mark[id] = tl_is_step_mark(view->names, view->served, id);
         g->is_module[id] = tl_text_starts(tl_names_text(view->names, id), "nn.Module: ");
     }
     for (size_t i = 0; i < view->nlaunches; i++)

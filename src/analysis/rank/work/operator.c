@@ -289,7 +289,7 @@ static void fill_table(const tl_rank_view *view, tl_op_kind kind, tl_table *tabl
         const tl_thread *thread = &ops->threads[t];
         for (size_t i = thread->first; i < thread->first + thread->n; i++)
             if (ops->kind[i] == s.kind && ops->name[i] != TL_NO_NAME &&
-                !(s.kind == TL_ANNOTATION && tl_is_step_mark(s.view->names, ops->name[i])))
+                !(s.kind == TL_ANNOTATION && tl_is_step_mark(s.view->names, s.view->served, ops->name[i])))
                 open_one(&s, (uint32_t)i);
         while (s.open.n > 0)
             close_one(&s);

@@ -274,7 +274,7 @@ static void prepare_host(gathering *g)
         tl_text name = tl_names_text(g->view->names, i);
         g->of_call[i] = (uint8_t)tl_idle_activity_of_call(name);
         g->of_op[i] = (uint8_t)tl_idle_activity_of_op(name);
-        g->is_step[i] = tl_text_starts(name, "ProfilerStep#");
+        g->is_step[i] = tl_is_step_mark(g->view->names, g->view->served, i);
         g->rule[i] = tl_call_rule_of(name);
     }
     list_launches(g);

@@ -181,7 +181,7 @@ static void fill_wait_names(finding *f)
         for (; same && at < ops->threads[t].first + ops->threads[t].n && ops->start_ns[at] <= at_ns; at++)
             if (ops->kind[at] == TL_OP)
                 tl_open_ops_push(&operators, (uint32_t)at);
-            else if (ops->kind[at] == TL_ANNOTATION && !tl_is_step_mark(f->view->names, ops->name[at]))
+            else if (ops->kind[at] == TL_ANNOTATION && !tl_is_step_mark(f->view->names, f->view->served, ops->name[at]))
                 tl_open_ops_push(&annotations, (uint32_t)at);
         uint32_t op = same ? tl_open_ops_innermost(&operators, at_ns) : TL_NONE;
         uint32_t annotation = same ? tl_open_ops_innermost(&annotations, at_ns) : TL_NONE;

@@ -250,6 +250,46 @@ static void a_step_that_two_threads_mark_is_one(void)
     forget();
 }
 
+/* host   [DECODE    ]...[EXTEND [DECODE] ]..[MIXED  ]      the second DECODE is a part of EXTEND
+ * GPU         [DECODE                   ]                  a mirror is no mark
+ */
+static void iterations_of_a_server_are_steps_in_order_of_time(void)
+{
+    const tl_rank_view *v = view_of(
+        MARK("user_annotation", "step[EXTEND bs=2 toks=9]", 30, 15) "," MARK("user_annotation", "step[DECODE bs=4]", 10, 10) "," MARK(
+            "gpu_user_annotation", "step[DECODE bs=4]", 15, 20) "," MARK("user_annotation", "step[DECODE bs=1]", 35, 5) "," MARK(
+            "user_annotation", "step[MIXED bs=3]", 50, 8) "," HOST("cuda_runtime", "l", 22, 1, 1) "," GPU("kernel", "a", 60, 1, 1, 7),
+        "");
+    static const int64_t starts_ns[] = { 10000, 30000, 50000 }, ends_ns[] = { 30000, 50000, 58000 };
+
+    CU_ASSERT_EQUAL_FATAL(v->nsteps, 3);
+    CU_ASSERT(v->served);
+    for (int32_t i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(v->steps[i].number, i);
+        CU_ASSERT_EQUAL(v->steps[i].start_ns, starts_ns[i]);
+        CU_ASSERT_EQUAL(v->steps[i].end_ns, ends_ns[i]);
+    }
+    CU_ASSERT_EQUAL(v->kernels[0].step, 0);
+    CU_ASSERT_EQUAL(v->launches[0].annotation, TL_NONE);
+    forget();
+}
+
+static void steps_of_training_come_before_iterations_and_one_iteration_is_none(void)
+{
+    const tl_rank_view *v = view_of(MARK("user_annotation", "step[DECODE bs=4]", 10, 9) "," MARK(
+                                        "user_annotation", "step[DECODE bs=4]", 20, 9) "," MARK("user_annotation", "ProfilerStep#7", 5, 40),
+                                    "");
+    CU_ASSERT_EQUAL_FATAL(v->nsteps, 1);
+    CU_ASSERT_EQUAL(v->steps[0].number, 7);
+    CU_ASSERT(!v->served);
+    forget();
+
+    v = view_of(MARK("user_annotation", "step[DECODE bs=4]", 10, 9), "");
+    CU_ASSERT_EQUAL(v->nsteps, 0);
+    CU_ASSERT(!v->served);
+    forget();
+}
+
 static void collective_arguments_make_any_kernel_communication(void)
 {
     const tl_rank_view *v = view_of("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"mystery\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":1,"
@@ -312,6 +352,8 @@ int main(void)
         TEST(marks_of_one_number_are_one_step),
         TEST(a_step_that_is_marked_again_is_left_out),
         TEST(a_step_that_two_threads_mark_is_one),
+        TEST(iterations_of_a_server_are_steps_in_order_of_time),
+        TEST(steps_of_training_come_before_iterations_and_one_iteration_is_none),
         TEST(collective_arguments_make_any_kernel_communication),
         TEST(the_launching_operator_speaks_where_no_rule_does),
         TEST(a_launch_is_in_the_innermost_operator_that_lasts_as_long),
