@@ -30,8 +30,8 @@
 /* Largest number of ranks with views; a larger job has the index alone: a file of more objects opens slowly. */
 #define MAX_VIEWS 1024
 
-/* Half of the number of entries in a node of an index of chunks, and in a node and a leaf of the index of a group.
- * Most tables have one chunk, and most groups three links: with the library's defaults the nodes would take 3 KiB. */
+/* Half of the number of entries in a node of an index of chunks, and in a node and a leaf of the index of the root.
+ * Most tables have one chunk, and the root four links: with the library's defaults the nodes would take 3 KiB. */
 enum { CHUNKS_HALF = 8, NODES_HALF = 4, LINKS_HALF = 2 };
 
 /* The rows of a rank: [first, first + n) of the table. */
@@ -60,7 +60,8 @@ static tl_status state_of(const tl_store *store, tl_error *err)
     return store->broken.status == TL_OK ? TL_OK : tl_fail(err, store->broken.status, "%s", store->broken.text);
 }
 
-/* Creates the file, exclusively: an existing link of that name is not followed. */
+/* Creates the file, exclusively: an existing link of that name is not followed.  Of the two formats that HDF5 1.8 reads,
+ * the root has the older one, without creation time, and all else the newer one, which is shorter. */
 static tl_status create_file(tl_store *store, tl_error *err)
 {
     tl_status st = TL_OK;
@@ -68,26 +69,21 @@ static tl_status create_file(tl_store *store, tl_error *err)
     if (access >= 0 && create >= 0 && H5Pset_userblock(create, TL_SEAL_BYTES) >= 0 &&
         H5Pset_istore_k(create, CHUNKS_HALF) >= 0 && H5Pset_sym_k(create, NODES_HALF, LINKS_HALF) >= 0)
         store->file = H5Fcreate(store->part.part, H5F_ACC_EXCL, create, access);
-    if (store->file < 0)
+    if (store->file < 0 || H5Fset_libver_bounds(store->file, H5F_LIBVER_V18, H5F_LIBVER_LATEST) < 0)
         st = tl_h5_fail(err, TL_EOUTPUT, -1, "%s", store->part.part);
     tl_h5_close(create);
     tl_h5_close(access);
     return st == TL_OK ? tl_part_file_created(&store->part, err) : st;
 }
 
-/* Sets the format of new objects.  Of the two formats that HDF5 1.8 reads, the newer one is shorter for datasets.
- * Groups use the older one, which has no creation times. */
-static herr_t use_format(hid_t file, H5F_libver_t oldest)
-{
-    return H5Fset_libver_bounds(file, oldest, H5F_LIBVER_LATEST);
-}
-
+/* Creates a group without creation time. */
 static hid_t create_group(hid_t file, const char *path)
 {
-    if (use_format(file, H5F_LIBVER_EARLIEST) < 0)
-        return -1;
-    hid_t group = H5Gcreate2(file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    return use_format(file, H5F_LIBVER_V18) >= 0 ? group : -1;
+    hid_t plist = H5Pcreate(H5P_GROUP_CREATE), group = -1;
+    if (plist >= 0 && H5Pset_obj_track_times(plist, false) >= 0)
+        group = H5Gcreate2(file, path, H5P_DEFAULT, plist, H5P_DEFAULT);
+    tl_h5_close(plist);
+    return group;
 }
 
 /* Opens the group, creating it if there is none. */
