@@ -13,7 +13,8 @@ targets=programs
 if [ "${1:-}" = --tests ]; then
     shift
     targets=all
-    packages="$packages clang libclang-rt-14-dev clang-tidy shellcheck python3 python3-h5py python3-tables python3-pandas hdf5-tools valgrind zstd"
+    packages="$packages clang libclang-rt-14-dev clang-tidy shellcheck python3 python3-h5py python3-tables python3-pandas
+        hdf5-tools valgrind zstd iproute2 procps"
 fi
 
 missing()

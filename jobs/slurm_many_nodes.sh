@@ -12,7 +12,7 @@
 #SBATCH --mem-per-cpu=2G
 #SBATCH --time=02:00:00
 #SBATCH --output=%x-%j.out
-#SBATCH --signal=TERM@60
+#SBATCH --signal=B:TERM@60
 set -eu
 traces=${1:?usage: sbatch slurm_many_nodes.sh TRACES [RESULT]}
 result=${2:-result-$SLURM_JOB_ID}
@@ -21,8 +21,17 @@ tlmpi=${TLMPI:-$(command -v tlmpi || echo "$SLURM_SUBMIT_DIR/build/tlmpi")}
 export OMPI_MCA_mpi_yield_when_idle=1
 # A node that drops off the network is noticed within seconds, not never.
 export OMPI_MCA_oob_tcp_keepalive_time=5 OMPI_MCA_oob_tcp_keepalive_intvl=1 OMPI_MCA_oob_tcp_keepalive_probes=3
-# Instead of mpirun: srun -K --mpi=pmix (without -K a proc that dies leaves the others waiting until the time limit).  Then
-# Slurm's fences have to be rings.  By default the one at the end of MPI_Init goes by a tree, which in Slurm 22.05 holds no node
-# back for the others: who is sent a message before it is ready for any crashes there, in 4 of 30 starts of 64 procs on 4 nodes.
+# Instead of mpirun: LAUNCH="srun -K --mpi=pmix" sbatch ... (without -K a proc that dies leaves the others waiting until the time
+# limit).  Then Slurm's fences have to be rings.  By default the one at the end of MPI_Init goes by a tree, which in Slurm 22.05
+# holds no node back for the others: who is sent a message before it is ready for any crashes there, in 4 of 30 starts of 64 procs
+# on 4 nodes.
 export SLURM_PMIX_FENCE=ring
-exec mpirun "$tlmpi" -o "$result" "$traces"
+# A minute before the time limit Slurm tells this shell (B), which says so and ends the run: no half result is left.
+# shellcheck disable=SC2086  # a program and its options
+${LAUNCH:-mpirun} "$tlmpi" -o "$result" "$traces" &
+run=$!
+trap 'ended=1; echo "$SLURM_JOB_NAME: the time limit is near: ended, and $result is not written; what was read stands above" >&2; kill $run' TERM
+status=0
+wait $run || status=$?
+[ -z "${ended:-}" ] || wait $run || status=$?
+exit $status

@@ -3,8 +3,8 @@
 #
 #     gcc and clang without warnings, unit tests, the same with clang's ASan and UBSan, the serial program, layers, clang-tidy,
 #     stories, the tables of HTA and TraceLens, idle time and waiting against oracles, copies with tracks added, clocks, collectives,
-#     verdicts, faults, digests on 1 to 64 procs, reading back with h5py and pandas, the generator, the first run, the recorder
-#     against Python's json and as it is installed, shell scripts.
+#     verdicts, faults, digests on 1 to 64 procs, jobs on several hosts and in Slurm, reading back with h5py and pandas, the
+#     generator, the first run, the recorder against Python's json and as it is installed, shell scripts.
 #
 # A line a stage; then what was skipped and why; last "N passed, N failed, N skipped".  Logs are in build/test-logs/.  Exit
 # status 1 when anything failed.  Safe to run twice: only what has changed is built.
@@ -156,6 +156,7 @@ start()
 # What takes longest comes first; damage is read under the sanitizers alone.  asan-mpi's settings: see tests/CMakeLists.txt.
 product()
 {
+    stage cluster bash tests/cluster/run.sh build/tlmpi build/make_trace & # it waits for Slurm most of the time: without a core
     start tidy tidy
     start asan-units units build-clang-asan
     start digests sh tests/golden/digest.sh build/tlmpi build/make_trace build-serial/tlmpi-serial
