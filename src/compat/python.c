@@ -52,11 +52,6 @@ double tl_python_round(double value, int decimals)
     return strtod(text, NULL);
 }
 
-double tl_numpy_round(double scale, double value)
-{
-    return rint(value * scale) / scale;
-}
-
 /* Numpy adds pairwise: an array of over 128 numbers is the sum of its halves, cut at a multiple of 8; up to 128 numbers
  * are added in eight lanes, and the lanes then pairwise.  Small differences of large sums depend on the order of
  * additions in their eighth digit. */
@@ -84,89 +79,60 @@ double tl_numpy_sum(const double *v, size_t n, size_t stride)
     return sum;
 }
 
-/* Kahan's compensated sum. */
-double tl_pandas_sum(const double *v, size_t n)
+static double value_at(const uint32_t *order, size_t i, const double *first, size_t size)
 {
-    double sum = 0, lost = 0;
-    for (size_t i = 0; i < n; i++) {
-        double y = v[i] - lost, t = sum + y;
-        lost = t - sum - y;
-        sum = t;
-    }
-    return sum;
-}
-
-/* The deviation by Welford's method: the running mean and the sum of squares are updated number by number. */
-tl_group_stats tl_pandas_stats(const double *all, size_t n)
-{
-    tl_group_stats stats = { .mean = NAN, .min = NAN, .max = NAN };
-    double *v = tl_malloc(n * sizeof *v), mean = 0, squares = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(all[i])) {
-            double before = mean;
-            v[stats.n++] = all[i];
-            mean += (all[i] - before) / (double)stats.n;
-            squares += (all[i] - mean) * (all[i] - before);
-            stats.min = fmin(stats.min, all[i]);
-            stats.max = fmax(stats.max, all[i]);
-        }
-    stats.sum = tl_pandas_sum(v, stats.n);
-    stats.mean = stats.n > 0 ? stats.sum / (double)stats.n : NAN;
-    stats.std = stats.n > 1 ? sqrt(squares / (double)(stats.n - 1)) : NAN;
-    free(v);
-    return stats;
+    double x;
+    memcpy(&x, (const char *)first + (order != NULL ? order[i] : i) * size, sizeof x);
+    return x;
 }
 
 double *tl_column(const uint32_t *order, size_t n, const double *first, size_t size)
 {
     double *v = tl_malloc(n * sizeof *v);
     for (size_t i = 0; i < n; i++)
-        memcpy(&v[i], (const char *)first + (order != NULL ? order[i] : i) * size, sizeof v[i]);
+        v[i] = value_at(order, i, first, size);
     return v;
 }
 
-double tl_column_sum(const uint32_t *order, size_t n, const double *first, size_t size)
+tl_real_stats tl_stats_of(const uint32_t *order, size_t n, const double *first, size_t size)
 {
-    double *v = tl_column(order, n, first, size), sum = tl_numpy_sum(v, n, 1);
-    free(v);
-    return sum;
-}
+    tl_real_stats stats = { .mean = NAN, .std = NAN, .min = NAN, .max = NAN };
+    long double sum = 0, squares = 0;
 
-tl_group_stats tl_column_stats(const uint32_t *order, size_t n, const double *first, size_t size)
-{
-    double *v = tl_column(order, n, first, size);
-    tl_group_stats stats = tl_pandas_stats(v, n);
-    free(v);
+    for (size_t i = 0; i < n; i++) {
+        const double x = value_at(order, i, first, size);
+        stats.n += isnan(x) ? 0 : 1;
+        sum += isnan(x) ? 0 : x;
+        stats.min = fmin(stats.min, x); /* fmin and fmax ignore NaN */
+        stats.max = fmax(stats.max, x);
+    }
+    stats.sum = (double)sum;
+    if (stats.n > 0)
+        stats.mean = (double)(sum / stats.n);
+    for (size_t i = 0; i < n; i++) {
+        const double off = value_at(order, i, first, size) - stats.mean;
+        squares += isnan(off) ? 0 : off * off;
+    }
+    if (stats.n > 1)
+        stats.std = sqrt((double)(squares / (stats.n - 1)));
     return stats;
 }
 
-TL_SORT_BY(largest_first, tl_sum, DOWN(total), order[0])
+TL_SORT_BY(largest_first, tl_sum, DOWN(stats.sum), order[0])
 
-tl_sums tl_sums_of(uint32_t *order, size_t n, tl_compare *compare, const void *rows, const double *first, size_t size,
-                   bool plain)
+tl_sums tl_sums_of(uint32_t *order, size_t n, tl_compare *compare, const void *rows, const double *first, size_t size)
 {
     tl_sums sums = { 0 };
 
     tl_sort_index(order, n, compare, rows);
-    TL_GROUPS (from, to, order, n, compare, rows) {
-        tl_sum sum = { .order = order + from, .n = to - from };
-        double *v = tl_column(sum.order, sum.n, first, size);
-        for (size_t i = 0; i < sum.n; i++)
-            sum.total += v[i];
-        if (!plain) {
-            sum.stats = tl_pandas_stats(v, sum.n);
-            sum.total = sum.stats.sum;
-        }
-        free(v);
-        tl_vec_push(&sums, sum);
-    }
+    TL_GROUPS (from, to, order, n, compare, rows)
+        tl_vec_push(&sums, (tl_sum){ order + from, to - from, tl_stats_of(order + from, to - from, first, size) });
     tl_vec_sort(&sums, largest_first);
     return sums;
 }
 
-/* Interpolates linearly between the two neighbouring doubles, starting at the nearer one as numpy does. */
-double tl_numpy_quantile(const double *ascending, size_t n, double q)
+/* Starts at the nearer of the two neighbouring doubles, as numpy does. */
+double tl_real_quantile(const double *ascending, size_t n, double q)
 {
     double at = (double)(n - 1) * q, part = at - floor(at);
     double low = ascending[(size_t)at], high = ascending[(size_t)at + 1 < n ? (size_t)at + 1 : n - 1];
@@ -174,23 +140,14 @@ double tl_numpy_quantile(const double *ascending, size_t n, double q)
     return part >= 0.5 ? high - (high - low) * (1 - part) : low + (high - low) * part;
 }
 
-/* Pandas takes the deviation from a library whose sums, also that of the mean inside it, run in array order. */
-void tl_pandas_describe(double out[TL_NDESCRIBED], double *v, size_t n)
+void tl_real_describe(double out[TL_NDESCRIBED], double *v, size_t n)
 {
-    double sum = 0, squares = 0;
+    const tl_real_stats stats = tl_stats_of(NULL, n, v, sizeof *v);
 
-    for (size_t i = 0; i < TL_NDESCRIBED; i++)
-        out[i] = NAN;
     out[0] = (double)n;
-    if (n == 0)
-        return;
-    out[1] = tl_numpy_sum(v, n, 1) / (double)n;
-    for (size_t i = 0; i < n; i++)
-        sum += v[i];
-    for (size_t i = 0; i < n; i++)
-        squares += (v[i] - sum / (double)n) * (v[i] - sum / (double)n);
-    out[2] = n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
+    out[1] = stats.mean;
+    out[2] = stats.std;
     tl_real_sort(v, n);
     for (size_t i = 0; i <= 4; i++)
-        out[3 + i] = tl_numpy_quantile(v, n, 0.25 * (double)i);
+        out[3 + i] = n > 0 ? tl_real_quantile(v, n, 0.25 * (double)i) : NAN;
 }

@@ -1,5 +1,5 @@
-/* python.h - values as Python shows them, and sums as numpy computes them: equal to the last bit and digit, for tables
- * that must equal those of other programs.
+/* python.h - values as Python shows them and orders as numpy and Python sort, for tables that must equal those of other
+ * programs; and statistics of doubles.
  */
 #ifndef TLMPI_COMPAT_PYTHON_H
 #define TLMPI_COMPAT_PYTHON_H
@@ -7,6 +7,7 @@
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/text.h"
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,51 +22,48 @@ double tl_python_round(double value, int decimals);
 
 /* Returns the value rounded to 1 / scale (a scale of 100: two decimals) as numpy does: half to even on the scaled
  * double. */
-double tl_numpy_round(double scale, double value);
+static inline double tl_numpy_round(double scale, double value)
+{
+    return rint(value * scale) / scale;
+}
 
-/* Returns the sum of n doubles, `stride` doubles apart, added in numpy's order. */
+/* Returns the sum of n doubles, `stride` doubles apart, added in numpy's order: the difference of two large sums of HTA
+ * has no more than the digits that this order leaves. */
 double tl_numpy_sum(const double *v, size_t n, size_t stride);
 
-/* Statistics, as pandas computes them, of a group's numbers, NaN left out.  Mean, min and max are NaN for n = 0; std
- * divides by n - 1, and is NaN for n < 2. */
-typedef struct tl_group_stats {
+/* Statistics of some numbers, NaN left out.  Mean, min and max are NaN for n = 0; std divides by n - 1, and is NaN for
+ * n < 2. */
+typedef struct tl_real_stats {
     size_t n;
     double sum, mean, std, min, max;
-} tl_group_stats;
-tl_group_stats tl_pandas_stats(const double *v, size_t n);
-double tl_pandas_sum(const double *v, size_t n);
+} tl_real_stats;
 
-/* TL_COLUMN copies a field of the rows order[0 .. n), or of the first n rows where `order` is NULL, into a new array
- * that the caller frees.  TL_SUM and TL_STATS return the field's sum by numpy and its statistics by pandas. */
+/* TL_STATS returns the statistics of a field of the rows order[0 .. n), or of the first n rows where `order` is NULL.
+ * TL_COLUMN copies the field into a new array that the caller frees. */
+#define TL_STATS(order, n, rows, field)  tl_stats_of(order, n, &(rows)->field, sizeof *(rows))
 #define TL_COLUMN(order, n, rows, field) tl_column(order, n, &(rows)->field, sizeof *(rows))
-#define TL_SUM(order, n, rows, field)    tl_column_sum(order, n, &(rows)->field, sizeof *(rows))
-#define TL_STATS(order, n, rows, field)  tl_column_stats(order, n, &(rows)->field, sizeof *(rows))
+tl_real_stats tl_stats_of(const uint32_t *order, size_t n, const double *first, size_t size);
 double *tl_column(const uint32_t *order, size_t n, const double *first, size_t size);
-double tl_column_sum(const uint32_t *order, size_t n, const double *first, size_t size);
-tl_group_stats tl_column_stats(const uint32_t *order, size_t n, const double *first, size_t size);
 
-/* TL_SUMS groups the rows order[0 .. n) by `compare`, with the sum and the statistics of a field.  Sorted by sum,
- * descending; ties by the group's first row.  `order` is sorted by group and must outlive the groups; the caller frees
- * sums.v. */
+/* TL_SUMS groups the rows order[0 .. n) by `compare`, with the statistics of a field.  Sorted by sum, descending; ties
+ * by the group's first row.  `order` is sorted by group and must outlive the groups; the caller frees sums.v. */
 typedef struct tl_sum {
     const uint32_t *order; /* rows of the group, in their original order */
     size_t n;
-    double total;         /* the sum by pandas; with `plain`, the sum added one number after the other */
-    tl_group_stats stats; /* zero with `plain` */
+    tl_real_stats stats;
 } tl_sum;
 typedef TL_VEC(tl_sum) tl_sums;
-#define TL_SUMS(order, n, compare, rows, field, plain)                                                                 \
-    tl_sums_of(order, n, compare, rows, &(rows)->field, sizeof *(rows), plain)
-tl_sums tl_sums_of(uint32_t *order, size_t n, tl_compare *compare, const void *rows, const double *first, size_t size,
-                   bool plain);
+#define TL_SUMS(order, n, compare, rows, field)                                                                        \
+    tl_sums_of(order, n, compare, rows, &(rows)->field, sizeof *(rows))
+tl_sums tl_sums_of(uint32_t *order, size_t n, tl_compare *compare, const void *rows, const double *first, size_t size);
 
-/* Returns the quantile q of n > 0 doubles in ascending order. */
-double tl_numpy_quantile(const double *ascending, size_t n, double q);
+/* Returns the quantile q of n > 0 doubles in ascending order, linearly interpolated. */
+double tl_real_quantile(const double *ascending, size_t n, double q);
 
-/* Computes count, mean, std, min, 25%, 50%, 75% and max of n doubles as pandas' describe does, and sorts the doubles.
- * Statistics that need more doubles are NaN. */
+/* Computes count, mean, std, min, 25%, 50%, 75% and max of n doubles, and sorts the doubles.  Statistics that need more
+ * doubles are NaN. */
 enum { TL_NDESCRIBED = 8 };
-void tl_pandas_describe(double out[TL_NDESCRIBED], double *v, size_t n);
+void tl_real_describe(double out[TL_NDESCRIBED], double *v, size_t n);
 
 /* Sets index[0 .. n) to 0 .. n - 1 in the order of numpy's argsort of n doubles, none of them NaN.  That sort is not
  * stable: the order of equal doubles depends on all n doubles (see sorts.c). */

@@ -152,12 +152,10 @@ static void write_rank(tl_csv *each, tl_csv *sums, const claims *c)
         TL_ROW(each, k->row->index, k->ts, k->row->dur, k->row->stream, tl_hta_tid(frame, k->row->track),
                tl_hta_text(frame->symbols, k->owner), frame->rank);
     TL_GROUPS (from, to, order, n, by_owner, c) {
-        double *durs = tl_malloc((to - from) * sizeof *durs);
+        double us = 0;
         for (size_t i = from; i < to; i++)
-            durs[i - from] = c->kernels.v[order[i]].row->dur;
-        TL_ROW(sums, frame->rank, tl_hta_text(frame->symbols, c->kernels.v[order[from]].owner), to - from,
-               tl_pandas_sum(durs, to - from));
-        free(durs);
+            us += c->kernels.v[order[i]].row->dur;
+        TL_ROW(sums, frame->rank, tl_hta_text(frame->symbols, c->kernels.v[order[from]].owner), to - from, us);
     }
     free(order);
 }

@@ -20,7 +20,7 @@
 typedef struct tally {
     const tl_hta_frame *frame;
     tl_text name; /* a symbol's text, or "others" */
-    tl_group_stats durs;
+    tl_real_stats durs;
 } tally;
 
 typedef TL_VEC(tally) tallies;
@@ -70,16 +70,16 @@ static size_t join_others(tally *v, size_t n, const choice *c)
     for (size_t i = 0; i < n; i++)
         sums[i] = totals[i] = total += largest[i].durs.sum;
     tl_real_sort(sums, n);
-    double limit = tl_numpy_quantile(sums, n, c->quantile);
+    double limit = tl_real_quantile(sums, n, c->quantile);
     for (size_t i = 0; i < n; i++) {
         const tally *t = &largest[i];
         if (totals[i] > limit || i >= c->names_max || tl_text_compare(t->name, OTHERS) == 0)
             sums[nothers++] = t->durs.sum;
         else
-            v[nleft++] = (tally){ t->frame, t->name, tl_pandas_stats(&t->durs.sum, 1) };
+            v[nleft++] = (tally){ t->frame, t->name, TL_STATS(NULL, 1, t, durs.sum) };
     }
     if (nothers > 0)
-        v[nleft++] = (tally){ largest->frame, OTHERS, tl_pandas_stats(sums, nothers) };
+        v[nleft++] = (tally){ largest->frame, OTHERS, tl_stats_of(NULL, nothers, sums, sizeof *sums) };
     tl_arena_free(&arena);
     return nleft;
 }
@@ -243,9 +243,12 @@ static void write_summary(tl_csv *csv, const tl_hta_parameters *cutoff, const tl
 {
     const size_t n = all->n;
     int64_t nshort = 0, nslow = 0, nlate = 0;
-    double max_delay = n > 0 ? 0 : NAN;
+    double host = 0, device = 0, delay = 0, max_delay = n > 0 ? 0 : NAN;
 
     TL_EACH (const pair, p, *all) {
+        host += p->host;
+        device += p->device;
+        delay += p->delay;
         bool slow = p->host > (double)cutoff->runtime_cutoff;
         nshort += !slow && p->device < p->host;
         nslow += slow;
@@ -253,8 +256,7 @@ static void write_summary(tl_csv *csv, const tl_hta_parameters *cutoff, const tl
         max_delay = fmax(max_delay, p->delay);
     }
     TL_ROW(csv, frame->rank, copies ? "True" : "False", cutoff->runtime_cutoff, cutoff->launch_delay_cutoff, n, nshort,
-           nslow, nlate, n > 0 ? TL_SUM(NULL, n, all->v, host) : 0, n > 0 ? TL_SUM(NULL, n, all->v, device) : 0,
-           n > 0 ? TL_SUM(NULL, n, all->v, delay) : 0, max_delay);
+           nslow, nlate, host, device, delay, max_delay);
 }
 
 /* Writes two summary lines for each rank, with and without copies, and the pairs, copies included. */

@@ -97,7 +97,7 @@ static void write_categories(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *f
             c.step_unknown += row->iteration == TL_HTA_STEP_UNKNOWN;
         }
         TL_ROW(csv, frame->rank, tl_hta_cat(frame, &rows[order[from]]), to - from,
-               TL_SUM(order + from, to - from, rows, dur), c.negative, c.zero, c.min_ts, c.max_ts, c.max_end,
+               TL_STATS(order + from, to - from, rows, dur).sum, c.negative, c.zero, c.min_ts, c.max_ts, c.max_end,
                c.no_stream, c.stream_0, c.linked, c.unlinked, c.not_linkable, c.no_step, c.step_unknown);
     }
     free(order);
@@ -143,21 +143,20 @@ static int by_step(const void *context, uint32_t a, uint32_t b)
 static void write_steps(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
 {
     const tl_hta_row *rows = frame->rows.v;
-    const size_t n = frame->rows.n;
-    uint32_t *order = tl_sorted_index(n, by_step, rows);
-    double *durs = tl_malloc(n * sizeof *durs); /* durations of the rows on a stream */
+    uint32_t *order = tl_sorted_index(frame->rows.n, by_step, rows);
 
     (void)job;
-    TL_GROUPS (from, to, order, n, by_step, rows) {
+    TL_GROUPS (from, to, order, frame->rows.n, by_step, rows) {
         size_t ndevice = 0;
+        double us = 0;
         for (size_t i = from; i < to; i++)
-            if (tl_hta_on_stream(&rows[order[i]]))
-                durs[ndevice++] = rows[order[i]].dur;
-        TL_ROW(csv, frame->rank, tl_hta_step(rows[order[from]].iteration), to - from - ndevice, ndevice,
-               tl_numpy_sum(durs, ndevice, 1));
+            if (tl_hta_on_stream(&rows[order[i]])) {
+                ndevice++;
+                us += rows[order[i]].dur;
+            }
+        TL_ROW(csv, frame->rank, tl_hta_step(rows[order[from]].iteration), to - from - ndevice, ndevice, us);
     }
     free(order);
-    free(durs);
 }
 
 void tl_hta_events_by_iteration(tl_hta_job *job)
@@ -291,27 +290,30 @@ static void write_rank(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
         tl_hta_note_rank(job, "filter_counts", frame, "%s", "no row is left, where HTA finds no first step");
         return;
     }
-    double *room = TL_COLUMN(NULL, nrows, frame->rows.v, ts);
-    tl_real_sort(room, nrows);
-    l.from = trunc(tl_numpy_quantile(room, nrows, 0.25)) + 0.0;
-    l.to = trunc(tl_numpy_quantile(room, nrows, 0.75)) + 0.0;
+    double *starts = TL_COLUMN(NULL, nrows, frame->rows.v, ts);
+    tl_real_sort(starts, nrows);
+    l.from = trunc(tl_real_quantile(starts, nrows, 0.25)) + 0.0;
+    l.to = trunc(tl_real_quantile(starts, nrows, 0.75)) + 0.0;
+    free(starts);
     find_steps(&l, frame);
     for (filter f = DEVICE; f < NFILTERS; f++) {
         size_t n = 0;
+        double us = 0;
         char name[96];
         if (f == STEP && l.lowest_step == TL_HTA_NO_STEP)
             continue;
         TL_EACH (const tl_hta_row, row, frame->rows)
-            if (passes(f, frame, row, &l))
-                room[n++] = row->dur;
+            if (passes(f, frame, row, &l)) {
+                n++;
+                us += row->dur;
+            }
         snprintf(name, sizeof name, "%s", names[f]);
         if (f == TIME_RANGE)
             snprintf(name, sizeof name, "%s:%.0f:%.0f", names[f], l.from, l.to);
         else if (f == STEP)
             snprintf(name, sizeof name, "%s:%lld", names[f], (long long)l.lowest_step);
-        TL_ROW(csv, frame->rank, name, n, tl_numpy_sum(room, n, 1));
+        TL_ROW(csv, frame->rank, name, n, us);
     }
-    free(room);
 }
 
 void tl_hta_filter_counts(tl_hta_job *job)

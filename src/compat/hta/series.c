@@ -185,7 +185,7 @@ static void put_described(tl_csv *csv, double *values, size_t n)
 {
     double described[TL_NDESCRIBED];
 
-    tl_pandas_describe(described, values, n);
+    tl_real_describe(described, values, n);
     for (size_t i = 0; i < TL_NDESCRIBED; i++)
         TL_CELLS(csv, described[i]);
     tl_csv_end_row(csv);
@@ -219,12 +219,11 @@ static void write_queues(tl_csv *table, tl_csv *summary, const tl_hta_frame *fra
         TL_CELLS(summary, frame->rank, queues->v[from].key);
         put_described(summary, room, to - from);
         for (size_t k = 0; k < nlengths; k++) {
-            size_t n = 0;
+            double us = NAN;
             for (const change *q = &queues->v[from], *last = &queues->v[to - 1]; q <= last; q++)
                 if (q->value >= (double)lengths[k])
-                    room[n++] = q < last ? q[1].ts - q->ts : 0;
-            double us = tl_numpy_sum(room, n, 1);
-            if (n > 0)
+                    us = fmax(us, 0) + (q < last ? q[1].ts - q->ts : 0);
+            if (!isnan(us))
                 b[k] = (blocked){ true, queues->v[from].key, us, us / whole_us };
         }
     }

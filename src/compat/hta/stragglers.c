@@ -129,7 +129,7 @@ static void choose_collective(search *s)
             if (next - at > 1)
                 scatters[n++] = TL_STATS(NULL, next - at, &v[at], dur).std;
         }
-        double scatter = tl_pandas_stats(scatters, n).mean;
+        double scatter = tl_stats_of(NULL, n, scatters, sizeof *scatters).mean;
         if (!(isnan(scatter) || scatter <= s->scatter)) {
             s->from = from;
             s->to = to;

@@ -2,80 +2,27 @@
 #include "frame.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/compat/python.h"
+#include "tlmpi/compat/spans.h"
 #include <stdlib.h>
 
-typedef struct span {
-    double ts, end;
-} span;
-
-typedef TL_VEC(span) spans;
-
-TL_SORT_BY(by_ts, span, ts)
-
-/* Returns the spans covered by the rows on streams of a class (TL_HTA_NCLASSES: any class), in order of time.  Rows
- * that touch are one span; a row alone keeps its length, even 0 or -1. */
-static spans spans_of(const tl_hta_frame *frame, tl_hta_class class)
+/* Returns the spans covered by the rows on streams of a class (TL_HTA_NCLASSES: any class). */
+static tl_real_spans spans_of(const tl_hta_frame *frame, tl_hta_class class)
 {
-    spans out = { 0 };
-    size_t n = 0;
+    tl_real_spans out = { 0 };
 
     TL_EACH (const tl_hta_row, row, frame->rows)
         if (tl_hta_on_stream(row) && (class == TL_HTA_NCLASSES || tl_hta_symbol_of(frame, row)->class == class))
-            tl_vec_push(&out, (span){ row->ts, row->ts + row->dur });
-    tl_vec_sort(&out, by_ts);
-    TL_EACH (const span, each, out) {
-        if (n == 0 || each->ts > out.v[n - 1].end)
-            out.v[n++] = *each;
-        else
-            out.v[n - 1].end = fmax(out.v[n - 1].end, each->end);
-    }
-    out.n = n;
+            tl_vec_push(&out, (tl_real_span){ row->ts, row->ts + row->dur });
+    tl_real_spans_join(&out);
     return out;
 }
 
-/* Returns the sum of the ends less the sum of the starts, us, as in HTA's breakdown.  HTA's overlap uses the sum of the
- * lengths (lengths_of), which differs in the last digits. */
-static double total_of(const spans *s)
+/* Returns the sum of the ends less the sum of the starts, us, with HTA's loss of digits. */
+static double total_of(const tl_real_spans *s)
 {
     const size_t stride = sizeof *s->v / sizeof(double);
 
-    if (s->n == 0)
-        return 0;
-    return tl_numpy_sum(&s->v[0].end, s->n, stride) - tl_numpy_sum(&s->v[0].ts, s->n, stride);
-}
-
-static double lengths_of(const spans *s)
-{
-    double *lengths = tl_malloc(s->n * sizeof *lengths);
-
-    for (size_t i = 0; i < s->n; i++)
-        lengths[i] = s->v[i].end - s->v[i].ts;
-    double sum = tl_numpy_sum(lengths, s->n, 1);
-    free(lengths);
-    return sum;
-}
-
-/*     a       [       )     [        )
- *     b    [     )  [   )     [   )[    )
- *     both    [  )  [  )      [   )[ )            the sum of these lengths, us, in this order
- */
-static double overlap_of(const spans *a, const spans *b)
-{
-    double *lengths = tl_malloc((a->n + b->n) * sizeof *lengths);
-    size_t n = 0;
-
-    for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
-        double from = fmax(a->v[i].ts, b->v[j].ts), to = fmin(a->v[i].end, b->v[j].end);
-        if (from < to)
-            lengths[n++] = to - from;
-        if (a->v[i].end < b->v[j].end)
-            i++;
-        else
-            j++;
-    }
-    double sum = tl_numpy_sum(lengths, n, 1);
-    free(lengths);
-    return sum;
+    return s->n > 0 ? tl_numpy_sum(&s->v[0].end, s->n, stride) - tl_numpy_sum(&s->v[0].ts, s->n, stride) : 0;
 }
 
 /* ---------------------------------------------------------------------------------------------- how busy a rank was */
@@ -96,7 +43,7 @@ static double overlap_of(const spans *a, const spans *b)
 /* HTA asserts that no part is negative or longer than the whole: if rounding breaks this, HTA fails for all ranks. */
 static void write_division(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
 {
-    spans all = spans_of(frame, TL_HTA_NCLASSES), compute = spans_of(frame, TL_HTA_COMPUTATION);
+    tl_real_spans all = spans_of(frame, TL_HTA_NCLASSES), compute = spans_of(frame, TL_HTA_COMPUTATION);
 
     if (all.n == 0) {
         tl_hta_note_rank(job, "temporal_breakdown", frame, "%s", "no GPU events; HTA gives up all ranks");
@@ -132,13 +79,14 @@ void tl_hta_comm_comp_overlap(tl_hta_job *job)
     tl_csv exact = tl_csv_open(&job->out, "comm_comp_overlap_unrounded.csv", header);
 
     TL_EACH (const tl_hta_frame, frame, job->frames) {
-        spans comm = spans_of(frame, TL_HTA_COMMUNICATION);
-        spans compute = spans_of(frame, TL_HTA_COMPUTATION);
-        double overlap = comm.n > 0 ? 100 * (overlap_of(&comm, &compute) / lengths_of(&comm)) : NAN;
+        tl_real_spans spans[] = { spans_of(frame, TL_HTA_COMMUNICATION), spans_of(frame, TL_HTA_COMPUTATION) };
+        double us[TL_NSETS];
+        tl_real_spans_overlap(spans, 2, false, us);
+        const double overlap = spans[0].n > 0 ? 100 * (fmax(us[3], 0) / tl_real_spans_total(&spans[0])) : NAN;
         TL_ROW(&rounded, frame->rank, tl_numpy_round(100, overlap));
         TL_ROW(&exact, frame->rank, overlap);
-        free(comm.v);
-        free(compute.v);
+        free(spans[0].v);
+        free(spans[1].v);
     }
     tl_csv_close(&rounded);
     tl_csv_close(&exact);
@@ -146,16 +94,7 @@ void tl_hta_comm_comp_overlap(tl_hta_job *job)
 
 /* ------------------------------------------------------------------------------------------ classes over each other */
 
-/* How long the classes of kernels ran, alone and over each other.
- *
- *     computation     ....[######]......[##)
- *     communication   .......[######]......
- *     both                   [##)
- *
- * Each piece between two edges counts in whole microseconds, truncated.  A row of duration -1 ends before it starts, so
- * HTA may count a class that does not run. */
-
-enum { COMPUTE = 1, COMM = 2, COPY = 4, NSETS = 8 };
+enum { COMPUTE = 1, COMM = 2, COPY = 4 };
 #define OVER " overlapping "
 
 /* The sets of classes in the order of their labels. */
@@ -173,69 +112,38 @@ static const struct {
 };
 #define NLABELS (sizeof sets / sizeof sets[0])
 
-/* The start of a class's span, or with a negative bit its end. */
-typedef struct edge {
-    double ts;
-    int bit;
-} edge;
-
-TL_SORT_BY(by_edge, edge, ts)
-
-typedef struct sums {
-    bool seen[NSETS];
-    double us[NSETS];
-} sums;
-
-static void add_rank_times(sums *s, const tl_hta_frame *frame, bool copies)
-{
-    static const struct {
-        tl_hta_class class;
-        int bit;
-    } classes[] = { { TL_HTA_COMPUTATION, COMPUTE }, { TL_HTA_COMMUNICATION, COMM }, { TL_HTA_MEMORY, COPY } };
-    TL_VEC(edge) all = { 0 };
-    int running = 0;
-
-    for (size_t k = 0; k < (copies ? 3 : 2); k++) {
-        spans merged = spans_of(frame, classes[k].class);
-        TL_EACH (const span, each, merged) {
-            tl_vec_push(&all, (edge){ each->ts, classes[k].bit });
-            tl_vec_push(&all, (edge){ each->end, -classes[k].bit });
-        }
-        free(merged.v);
-    }
-    tl_vec_sort(&all, by_edge);
-    for (size_t i = 0; i < all.n; i++) {
-        running += all.v[i].bit;
-        if (running <= 0)
-            continue;
-        s->seen[running] = true;
-        s->us[running] += i + 1 < all.n ? trunc(all.v[i + 1].ts - all.v[i].ts) : 0;
-    }
-    free(all.v);
-}
-
-/* Sorted by time, descending; ties by label. */
+/* Sorted by time, descending, sets that never run last; ties by label. */
 static int by_time(const void *context, uint32_t a, uint32_t b)
 {
-    const sums *s = context;
-    return TL_COMPARE(s->us[sets[b].set], s->us[sets[a].set]);
+    const double *us = context;
+    return TL_COMPARE(fmax(us[sets[b].set], 0), fmax(us[sets[a].set], 0));
 }
 
-static void write_types(tl_hta_job *job, const char *table, bool copies)
+/* Writes how long the classes of kernels ran, on all ranks, in whole us. */
+static void write_types(tl_hta_job *job, const char *table, size_t nclasses)
 {
-    sums s = { 0 };
-    double total = 0;
+    double us[TL_NSETS], sum[TL_NSETS], total = 0;
     tl_csv csv = tl_csv_open(&job->out, table, "kernel_type,sum,percentage");
 
-    TL_EACH (const tl_hta_frame, frame, job->frames)
-        add_rank_times(&s, frame, copies);
-    uint32_t *order = tl_sorted_index(NLABELS, by_time, &s);
-    for (size_t i = 0; i < NLABELS; i++)
-        total += s.us[sets[i].set];
+    for (int set = 0; set < TL_NSETS; set++)
+        sum[set] = NAN;
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
+        tl_real_spans spans[] = { spans_of(frame, TL_HTA_COMPUTATION), spans_of(frame, TL_HTA_COMMUNICATION),
+                                  spans_of(frame, TL_HTA_MEMORY) };
+        tl_real_spans_overlap(spans, nclasses, true, us);
+        for (int set = 0; set < TL_NSETS; set++)
+            if (!isnan(us[set])) {
+                sum[set] = fmax(sum[set], 0) + us[set];
+                total += us[set];
+            }
+        for (size_t k = 0; k < 3; k++)
+            free(spans[k].v);
+    }
+    uint32_t *order = tl_sorted_index(NLABELS, by_time, sum);
     for (size_t i = 0; i < NLABELS; i++) {
-        double us = s.us[sets[order[i]].set];
-        if (s.seen[sets[order[i]].set])
-            TL_ROW(&csv, sets[order[i]].label, us, tl_numpy_round(10, 100 * us / total));
+        const int set = sets[order[i]].set;
+        if (!isnan(sum[set]))
+            TL_ROW(&csv, sets[order[i]].label, sum[set], tl_numpy_round(10, 100 * sum[set] / total));
     }
     free(order);
     tl_csv_close(&csv);
@@ -243,8 +151,8 @@ static void write_types(tl_hta_job *job, const char *table, bool copies)
 
 void tl_hta_kernel_types(tl_hta_job *job)
 {
-    write_types(job, "kernel_type_breakdown.csv", true);
-    write_types(job, "kernel_type_breakdown_no_memory.csv", false);
+    write_types(job, "kernel_type_breakdown.csv", 3);
+    write_types(job, "kernel_type_breakdown_no_memory.csv", 2);
 }
 
 /* ------------------------------------------------------------------------------------------- why a stream was idle */
@@ -280,7 +188,7 @@ TL_SORT_BY(by_stream_and_time, kernel, stream, ts)
 typedef struct idle_tables {
     TL_VEC(kernel) kernels; /* of all ranks, sorted by stream and time */
     uint32_t nstreams;
-    double *room; /* buffer of one number for each kernel */
+    double *gaps; /* room for a number for each kernel */
 } idle_tables;
 
 /* Adds the kernels of a rank.  As in HTA, a link of 0 (none) counts as a link to the row with index 0. */
@@ -300,9 +208,8 @@ static void add_kernels(idle_tables *t, const tl_hta_frame *frame)
     tl_map_free(&seen);
 }
 
-/* Sets t->room to the gaps of a cause between the kernels [from, to) of a stream, us, in order; returns their
- * number. */
-static size_t gaps_of(const idle_tables *t, size_t from, size_t to, int cause, int64_t threshold_us)
+/* Sets gaps[0 .. n) to the gaps of a cause between the kernels [from, to) of a stream, us, in order; returns n. */
+static size_t gaps_of(const idle_tables *t, size_t from, size_t to, int cause, int64_t threshold_us, double *gaps)
 {
     size_t n = 0;
 
@@ -311,49 +218,38 @@ static size_t gaps_of(const idle_tables *t, size_t from, size_t to, int cause, i
         const double gap = b->ts - a->end;
         const int it = b->launch > a->end ? HOST_WAIT : gap < (double)threshold_us ? KERNEL_WAIT : OTHER;
         if (it == cause)
-            t->room[n++] = gap;
+            gaps[n++] = gap;
     }
     return n;
 }
 
-/* Writes the idle time of each stream by cause; with_threshold: the threshold is the first cell.  `other` always has
- * a row, for a stream's first kernel, which has no gap. */
-static void write_times(const idle_tables *t, tl_csv *csv, int64_t threshold_us, bool with_threshold)
+/* Writes the idle time of each stream by cause; and with `stats` the statistics of its gaps, else the threshold as
+ * first cell.  `other` always has a row, for a stream's first kernel, which has no gap. */
+static void write_causes(const idle_tables *t, int64_t threshold_us, tl_csv *times, tl_csv *stats)
 {
     TL_RUNS (from, to, &t->kernels, by_stream) {
         const kernel *first = &t->kernels.v[from];
-        double time[NCAUSES], total = 0;
-        size_t n[NCAUSES];
+        double time[NCAUSES], total = 0, described[TL_NDESCRIBED], *gaps[NCAUSES + 1] = { t->gaps };
         for (int cause = 0; cause < NCAUSES; cause++) {
-            n[cause] = gaps_of(t, from, to, cause, threshold_us);
-            time[cause] = tl_pandas_sum(t->room, n[cause]);
+            gaps[cause + 1] = gaps[cause] + gaps_of(t, from, to, cause, threshold_us, gaps[cause]);
+            time[cause] = tl_stats_of(NULL, (size_t)(gaps[cause + 1] - gaps[cause]), gaps[cause], sizeof(double)).sum;
             total += time[cause];
         }
         for (int cause = 0; cause < NCAUSES; cause++) {
-            if (n[cause] == 0 && cause != OTHER)
-                continue;
-            if (with_threshold)
-                TL_CELLS(csv, threshold_us);
-            TL_ROW(csv, first->rank, first->id, cause_names[cause], tl_numpy_round(100, time[cause]),
-                   tl_numpy_round(100, time[cause] / total));
-        }
-    }
-}
-
-static void write_stats(const idle_tables *t, tl_csv *csv, int64_t threshold_us)
-{
-    TL_RUNS (from, to, &t->kernels, by_stream) {
-        const kernel *first = &t->kernels.v[from];
-        for (int cause = 0; cause < NCAUSES; cause++) {
-            double described[TL_NDESCRIBED];
-            const size_t n = gaps_of(t, from, to, cause, threshold_us);
+            const size_t n = (size_t)(gaps[cause + 1] - gaps[cause]);
             if (n == 0 && cause != OTHER)
                 continue;
-            tl_pandas_describe(described, t->room, n);
-            TL_CELLS(csv, cause_names[cause], first->rank, first->id);
+            if (stats == NULL)
+                TL_CELLS(times, threshold_us);
+            TL_ROW(times, first->rank, first->id, cause_names[cause], tl_numpy_round(100, time[cause]),
+                   tl_numpy_round(100, time[cause] / total));
+            if (stats == NULL)
+                continue;
+            tl_real_describe(described, gaps[cause], n);
+            TL_CELLS(stats, cause_names[cause], first->rank, first->id);
             for (size_t i = 0; i < TL_NDESCRIBED; i++)
-                TL_CELLS(csv, tl_numpy_round(100, described[i]));
-            tl_csv_end_row(csv);
+                TL_CELLS(stats, tl_numpy_round(100, described[i]));
+            tl_csv_end_row(stats);
         }
     }
 }
@@ -361,7 +257,7 @@ static void write_stats(const idle_tables *t, tl_csv *csv, int64_t threshold_us)
 void tl_hta_idle_time(tl_hta_job *job)
 {
     const int64_t asked_us = job->parameters->consecutive_kernel_delay;
-    idle_tables t = { .room = NULL };
+    idle_tables t = { .gaps = NULL };
     tl_csv times =
         tl_csv_open(&job->out, "idle_time_breakdown.csv", "rank,stream,idle_category,idle_time,idle_time_ratio");
     tl_csv more = tl_csv_open(&job->out, "idle_time_breakdown_thresholds.csv",
@@ -377,14 +273,13 @@ void tl_hta_idle_time(tl_hta_job *job)
                              "no kernel is on a stream; HTA gives up all ranks");
     }
     tl_vec_sort(&t.kernels, by_stream_and_time);
-    t.room = tl_malloc(t.kernels.n * sizeof *t.room);
-    write_times(&t, &times, asked_us, false);
+    t.gaps = tl_malloc(t.kernels.n * sizeof *t.gaps);
+    write_causes(&t, asked_us, &times, &stats);
     for (size_t i = 0; i < sizeof thresholds_us / sizeof thresholds_us[0]; i++)
-        write_times(&t, &more, thresholds_us[i], true);
-    write_stats(&t, &stats, asked_us);
+        write_causes(&t, thresholds_us[i], &more, NULL);
     tl_csv_end(&times, t.kernels.n > 0);
     tl_csv_end(&more, t.kernels.n > 0);
     tl_csv_end(&stats, t.kernels.n > 0);
     free(t.kernels.v);
-    free(t.room);
+    free(t.gaps);
 }

@@ -313,7 +313,7 @@ void tl_coll_write_summary_long(const tl_colls *colls, tl_csv_folder *folder, co
         if (is_complete(&rows[i]))
             order[n++] = i;
     if (n > 0) {
-        tl_sums sums = TL_SUMS(order, n, by_group, rows, dur, false);
+        tl_sums sums = TL_SUMS(order, n, by_group, rows, dur);
         tl_csv csv = tl_csv_open(folder, name, NULL);
         tl_csv_head(&csv, "rank,Process Group Name,Process Group Ranks,Collective name,Group size,dtype,"
                           "In msg nelems,Out msg nelems,In split size,Out split size,stream,"
@@ -326,7 +326,7 @@ void tl_coll_write_summary_long(const tl_colls *colls, tl_csv_folder *folder, co
             tl_coll_put_kind(&csv, colls, row);
             TL_CELLS(&csv, tl_coll_number(row->in_nelems), tl_coll_number(row->out_nelems),
                      tl_coll_text(colls, row->in_split), tl_coll_text(colls, row->out_split),
-                     tl_coll_number(row->stream), tl_coll_in_mb(colls, row), tl_coll_out_mb(colls, row), s->total,
+                     tl_coll_number(row->stream), tl_coll_in_mb(colls, row), tl_coll_out_mb(colls, row), s->stats.sum,
                      s->stats.mean, s->stats.std, s->stats.min, s->stats.max, s->n);
             tl_coll_end_row(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN, row->rank, row->ranks);
         }

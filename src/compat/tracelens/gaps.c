@@ -341,11 +341,6 @@ void tl_lens_write_gaps(const tl_lens *lens, const tl_lens_idle *idle, tl_csv_fo
 
 #define DASH "\342\200\224"
 
-/* Statistics of the durations of some gaps, us; NaN without gaps. */
-typedef struct durations {
-    double mean, median, std, min, max;
-} durations;
-
 /* The gaps of a rank, split into macro gaps and noise, both in order of time. */
 typedef struct grouping {
     const tl_lens_idle *idle;
@@ -358,26 +353,6 @@ typedef struct grouping {
 TL_ORDER_BY(by_axes, tl_lens_gap, drained, cpu)
 TL_ORDER_BY(by_axes_and_key, tl_lens_gap, drained, cpu, key)
 
-static durations durations_of(const grouping *g, const tl_sum *group)
-{
-    const size_t n = group->n;
-    durations d = { .mean = n > 0 ? group->total / (double)n : NAN, .min = NAN, .max = NAN };
-    double *work = tl_column(group->order, n, g->us, sizeof *g->us);
-
-    for (size_t i = 0; i < n; i++) {
-        d.min = fmin(d.min, work[i]);
-        d.max = fmax(d.max, work[i]);
-    }
-    d.median = tl_real_median(work, n);
-    for (size_t i = 0; i < n; i++) { /* in order of time: the last digit depends on the order */
-        double x = g->us[group->order[i]] - d.mean;
-        work[i] = x * x;
-    }
-    d.std = n > 0 ? sqrt(tl_numpy_sum(work, n, 1) / (double)n) : NAN;
-    free(work);
-    return d;
-}
-
 static int noise_last(const void *context, uint32_t a, uint32_t b)
 {
     const tl_lens_gap *gaps = context;
@@ -386,10 +361,14 @@ static int noise_last(const void *context, uint32_t a, uint32_t b)
 
 static tl_sum sum_of(const double *us, const uint32_t *order, size_t n)
 {
-    tl_sum sum = { .order = order, .n = n };
-    for (size_t i = 0; i < n; i++)
-        sum.total += us[order[i]];
-    return sum;
+    return (tl_sum){ order, n, tl_stats_of(order, n, us, sizeof *us) };
+}
+
+static double median_of(const grouping *g, const tl_sum *group)
+{
+    double *us = tl_column(group->order, group->n, g->us, sizeof *g->us), median = tl_real_median(us, group->n);
+    free(us);
+    return median;
 }
 
 /* Returns the macro gaps grouped by `compare`; sorted by total, descending. */
@@ -397,12 +376,12 @@ static tl_sums groups_of(grouping *g, tl_compare *compare)
 {
     for (size_t i = 0; i < g->all.n; i++)
         g->sorted[i] = g->order[i];
-    return tl_sums_of(g->sorted, g->all.n, compare, g->idle->gaps.v, g->us, sizeof *g->us, true);
+    return tl_sums_of(g->sorted, g->all.n, compare, g->idle->gaps.v, g->us, sizeof *g->us);
 }
 
 static double percent_of_idle(const grouping *g, const tl_sum *group)
 {
-    return group == &g->all ? 100 : group->total / 1000 / (g->all.total / 1000) * 100;
+    return group == &g->all ? 100 : group->stats.sum / 1000 / (g->all.stats.sum / 1000) * 100;
 }
 
 static void put_labels(tl_csv *csv, const grouping *g, const tl_sum *group, bool by_key)
@@ -418,12 +397,14 @@ static void put_labels(tl_csv *csv, const grouping *g, const tl_sum *group, bool
 /* Adds the cells after the labels.  share: running total of the percentages; NaN: the row lists no ids. */
 static void put_summary_row(tl_csv *csv, const grouping *g, const tl_sum *group, double percent, double share)
 {
-    const durations d = durations_of(g, group);
+    const tl_real_stats *stats = &group->stats;
+    const double std = stats->n > 1 ? stats->std * sqrt(1 - 1 / (double)stats->n) : stats->n > 0 ? 0 : NAN;
     tl_bytes ids = { 0 }; /* "3,5,17" */
 
     for (size_t i = 0; i < group->n && !isnan(share); i++)
         tl_bytes_say(&ids, "%s%lld", i > 0 ? "," : "", (long long)g->idle->gaps.v[group->order[i]].id);
-    TL_ROW(csv, group->n, group->total / 1000, percent, share, d.mean, d.median, d.std, d.min, d.max, &ids);
+    TL_ROW(csv, group->n, stats->sum / 1000, percent, share, stats->mean, median_of(g, group), std, stats->min, stats->max,
+           &ids);
     tl_bytes_free(&ids);
 }
 
@@ -452,12 +433,12 @@ static void write_summary(grouping *g, tl_csv_folder *folder)
 
 static void put_overview_row(tl_csv *csv, const grouping *g, const tl_sum *group)
 {
-    const double span = g->idle->busy + g->all.total;
-    const durations d = durations_of(g, group);
+    const double span = g->idle->busy + g->all.stats.sum;
+    const tl_real_stats *stats = &group->stats;
 
     put_labels(csv, g, group, false);
-    TL_ROW(csv, group->n, group->total / 1000, percent_of_idle(g, group), 100 * group->total / span,
-           100 * g->idle->busy / span, d.mean, d.median, d.min, d.max);
+    TL_ROW(csv, group->n, stats->sum / 1000, percent_of_idle(g, group), 100 * stats->sum / span,
+           100 * g->idle->busy / span, stats->mean, median_of(g, group), stats->min, stats->max);
 }
 
 static void write_overview(grouping *g, tl_csv_folder *folder)
@@ -487,8 +468,7 @@ void tl_lens_write_gap_groups(const tl_lens_idle *idle, tl_csv_folder *folder)
     for (size_t i = 0; i < n; i++)
         g.us[i] = tl_lens_duration(&idle->gaps.v[i]);
     g.all = sum_of(g.us, g.order, nmacro);
-    if (nmacro < n)
-        g.noise = sum_of(g.us, &g.order[nmacro], n - nmacro);
+    g.noise = sum_of(g.us, nmacro < n ? &g.order[nmacro] : NULL, n - nmacro);
     write_overview(&g, folder);
     write_summary(&g, folder);
     free(g.us);

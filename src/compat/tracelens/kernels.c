@@ -10,6 +10,8 @@
 #include "lens.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/compat/python.h"
+#include "tlmpi/compat/spans.h"
+#include <stdlib.h>
 
 typedef enum class { COMPUTATION = 1, COMMUNICATION = 2, COPY = 4, ANY = 7 } class;
 
@@ -21,76 +23,43 @@ static class class_of(const tl_lens *lens, uint32_t i)
     return says & TL_LENS_COMM ? COMMUNICATION : COMPUTATION;
 }
 
-typedef struct span {
-    double start, end;
-} span;
-
-typedef TL_VEC(span) spans;
-
-/* Returns the spans covered by events of the classes; index: events sorted by ts. */
-static spans spans_of(const tl_lens *lens, const uint32_t *index, size_t n, unsigned classes, bool linked_only)
+/* Returns the spans covered by events of the classes. */
+static tl_real_spans spans_of(const tl_lens *lens, unsigned classes, bool linked_only)
 {
-    spans out = { 0 };
+    tl_real_spans out = { 0 };
 
-    for (size_t i = 0; i < n; i++) {
-        uint32_t event = index[i];
-        if (!(class_of(lens, event) & classes) || (linked_only && lens->launch[event] == TL_NONE))
-            continue;
-        double start = tl_lens_ts(lens, event), end = tl_lens_end(lens, event);
-        if (out.n > 0 && start <= out.v[out.n - 1].end)
-            out.v[out.n - 1].end = fmax(out.v[out.n - 1].end, end);
-        else
-            tl_vec_push(&out, (span){ start, end });
-    }
+    for (uint32_t i = 0; i < lens->e->n; i++)
+        if (tl_lens_is_gpu(lens, i) && (class_of(lens, i) & classes) &&
+            (!linked_only || lens->launch[i] != TL_NONE))
+            tl_vec_push(&out, (tl_real_span){ tl_lens_ts(lens, i), tl_lens_end(lens, i) });
+    tl_real_spans_join(&out);
     return out;
 }
 
-/* Returns a minus b. */
-static spans spans_without(const spans *a, const spans *b)
-{
-    spans out = { 0 };
-    size_t k = 0;
-
-    for (size_t i = 0; i < a->n; i++) {
-        double from = a->v[i].start, to = a->v[i].end;
-        while (k < b->n && b->v[k].end <= from)
-            k++;
-        for (size_t j = k; j < b->n && b->v[j].start < to; j++) {
-            if (b->v[j].start > from)
-                tl_vec_push(&out, (span){ from, b->v[j].start });
-            from = fmax(from, b->v[j].end);
-        }
-        if (from < to)
-            tl_vec_push(&out, (span){ from, to });
-    }
-    return out;
-}
-
-static double covered_us(const spans *s)
+/* Returns the time in which one of the classes `with` runs and none of `without`, us. */
+static double time_of(const double us[TL_NSETS], unsigned with, unsigned without)
 {
     double sum = 0;
-    for (size_t i = 0; i < s->n; i++)
-        sum += s->v[i].end - s->v[i].start;
+    for (unsigned set = 1; set < TL_NSETS; set++)
+        sum += (set & with) != 0 && (set & without) == 0 ? fmax(us[set], 0) : 0;
     return sum;
 }
 
-/* Writes the timeline of the events, sorted by ts, and the variant that splits idle time by the gaps' length.  Returns
- * the time from the first start to the last end, us; without events NaN, and no table is written. */
-static double write_timelines(const tl_lens *lens, const uint32_t *index, size_t n, bool linked_only,
-                              tl_csv_folder *folder, const char *name, const char *micro_name)
+/* Writes the timeline of all device work or of the work linked to launches, and the variant that splits idle time by the
+ * gaps' length.  Returns the time from the first start to the last end, us; without work NaN, and no table is
+ * written. */
+static double write_timelines(const tl_lens *lens, bool linked_only, tl_csv_folder *folder, const char *name,
+                              const char *micro_name)
 {
-    spans busy = spans_of(lens, index, n, ANY, linked_only),
-          compute = spans_of(lens, index, n, COMPUTATION, linked_only);
-    spans comm = spans_of(lens, index, n, COMMUNICATION, linked_only),
-          copy = spans_of(lens, index, n, COPY, linked_only);
-    spans comm_alone = spans_without(&comm, &compute), no_compute = spans_without(&copy, &compute);
-    spans copy_alone = spans_without(&no_compute, &comm);
-    spans *const all[] = { &busy, &compute, &comm, &copy, &comm_alone, &no_compute, &copy_alone };
-    const double total = busy.n > 0 ? busy.v[busy.n - 1].end - busy.v[0].start : NAN;
-    double micro_idle = 0, macro_idle = 0;
+    tl_real_spans all[] = { spans_of(lens, COMPUTATION, linked_only), spans_of(lens, COMMUNICATION, linked_only),
+                            spans_of(lens, COPY, linked_only), spans_of(lens, ANY, linked_only) };
+    const tl_real_spans *busy = &all[3];
+    const double total = busy->n > 0 ? busy->v[busy->n - 1].end - busy->v[0].ts : NAN;
+    double us[TL_NSETS], micro_idle = 0, macro_idle = 0;
 
-    for (size_t i = 1; i < busy.n; i++) {
-        double gap = busy.v[i].start - busy.v[i - 1].end;
+    tl_real_spans_overlap(all, 3, false, us);
+    for (size_t i = 1; i < busy->n; i++) {
+        double gap = busy->v[i].ts - busy->v[i - 1].end;
         *(gap < TL_LENS_NOISE_US ? &micro_idle : &macro_idle) += gap;
     }
     const struct {
@@ -98,18 +67,18 @@ static double write_timelines(const tl_lens *lens, const uint32_t *index, size_t
         bool shown[2]; /* in the timeline, in the variant */
         double us;
     } rows[] = {
-        { "computation_time", { true, true }, covered_us(&compute) },
-        { "exposed_comm_time", { true, true }, covered_us(&comm_alone) },
-        { "exposed_memcpy_time", { true, true }, covered_us(&copy_alone) },
-        { "busy_time", { true, true }, covered_us(&busy) },
+        { "computation_time", { true, true }, time_of(us, COMPUTATION, 0) },
+        { "exposed_comm_time", { true, true }, time_of(us, COMMUNICATION, COMPUTATION) },
+        { "exposed_memcpy_time", { true, true }, time_of(us, COPY, COMPUTATION | COMMUNICATION) },
+        { "busy_time", { true, true }, tl_real_spans_total(busy) },
         { "micro_idle_time", { false, true }, micro_idle },
         { "macro_idle_time", { false, true }, macro_idle },
-        { "idle_time", { true, false }, total - covered_us(&busy) },
+        { "idle_time", { true, false }, total - tl_real_spans_total(busy) },
         { "total_time", { true, true }, total },
-        { "total_comm_time", { true, true }, covered_us(&comm) },
-        { "total_memcpy_time", { true, true }, covered_us(&copy) },
+        { "total_comm_time", { true, true }, time_of(us, COMMUNICATION, 0) },
+        { "total_memcpy_time", { true, true }, time_of(us, COPY, 0) },
     };
-    for (int micro = 0; micro < 2 && busy.n > 0; micro++) {
+    for (int micro = 0; micro < 2 && busy->n > 0; micro++) {
         tl_csv csv = tl_csv_open(folder, micro ? micro_name : name, "type,time ms,percent");
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
             if (rows[i].shown[micro])
@@ -117,7 +86,7 @@ static double write_timelines(const tl_lens *lens, const uint32_t *index, size_t
         tl_csv_close(&csv);
     }
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]->v);
+        free(all[i].v);
     return total;
 }
 
@@ -194,12 +163,12 @@ static void write_summary(const summing *s, uint32_t *order, tl_csv_folder *fold
 {
     const kernel *v = s->kernels.v;
     const size_t n = s->kernels.n;
-    double all = TL_SUM(NULL, n, v, us); /* in file order */
+    double all = TL_STATS(NULL, n, v, us).sum;
     tl_csv csv = tl_csv_open(folder, "kernel_summary.csv", NULL);
 
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
-    tl_sums rows = TL_SUMS(order, n, by_key, v, us, false);
+    tl_sums rows = TL_SUMS(order, n, by_key, v, us);
     tl_csv_head(&csv, s->has_ops ? "Parent op category,Parent cpu_op" : "Parent op category");
     tl_csv_head(&csv, "Kernel name,Kernel stream,Kernel duration " US "_sum,Kernel duration " US "_count,"
                       "Kernel duration " US "_mean,Kernel duration " US "_min,Kernel duration " US "_max,"
@@ -211,8 +180,8 @@ static void write_summary(const summing *s, uint32_t *order, tl_csv_folder *fold
         if (s->has_ops)
             TL_CELLS(&csv, name_cell(s, first->parent));
         TL_ROW(&csv, name_cell(s, first->name), first->stream != TL_LANE_ABSENT ? tl_int(first->stream) : tl_blank(),
-               r->total, r->n, r->stats.mean, r->stats.min, r->stats.max, r->total / all * 100,
-               r->total / s->total * 100);
+               r->stats.sum, r->n, r->stats.mean, r->stats.min, r->stats.max, r->stats.sum / all * 100,
+               r->stats.sum / s->total * 100);
     }
     tl_csv_close(&csv);
     free(rows.v);
@@ -263,7 +232,7 @@ static void write_short(const summing *s, uint32_t *order, tl_csv_folder *folder
         if (v[i].us < SHORT_US && (!s->has_ops || (v[i].source == FROM_OP && v[i].dims != TL_NO_NAME &&
                                                    v[i].strides != TL_NO_NAME && v[i].inputs != TL_NO_NAME)))
             order[n++] = i;
-    tl_sums rows = TL_SUMS(order, n, by_arguments, v, us, false);
+    tl_sums rows = TL_SUMS(order, n, by_arguments, v, us);
     if (s->has_ops)
         tl_csv_head(&csv, "Parent cpu_op,Input dims,Input strides,Concrete Inputs");
     tl_csv_head(&csv, "Kernel name,Short Kernel duration " US " sum,Short Kernel count,"
@@ -280,7 +249,7 @@ static void write_short(const summing *s, uint32_t *order, tl_csv_folder *folder
             TL_CELLS(&csv, &text);
             tl_bytes_free(&text);
         }
-        TL_ROW(&csv, name_cell(s, first->name), r->total, r->n, r->stats.mean, r->total / s->total * 100);
+        TL_ROW(&csv, name_cell(s, first->name), r->stats.sum, r->n, r->stats.mean, r->stats.sum / s->total * 100);
     }
     tl_csv_end(&csv, n > 0);
     free(rows.v);
@@ -304,10 +273,8 @@ static void write_kernels(const tl_lens *lens, double total, tl_csv_folder *fold
 
 void tl_lens_write_device(const tl_lens *lens, int64_t rank, tl_csv_folder *folder, tl_bytes *notes)
 {
-    size_t n;
-    uint32_t *index = tl_lens_pick(lens, tl_lens_is_gpu, false, &n);
-    const double linked = write_timelines(lens, index, n, true, folder, "gpu_timeline.csv", "gpu_timeline_micro5.csv");
-    const double all = write_timelines(lens, index, n, false, folder, "gpu_timeline_all_events.csv",
+    const double linked = write_timelines(lens, true, folder, "gpu_timeline.csv", "gpu_timeline_micro5.csv");
+    const double all = write_timelines(lens, false, folder, "gpu_timeline_all_events.csv",
                                        "gpu_timeline_all_events_micro5.csv");
 
     if (isnan(all))
@@ -319,5 +286,4 @@ void tl_lens_write_device(const tl_lens *lens, int64_t rank, tl_csv_folder *fold
                     "percentages of the total time; TraceLens stops here",
                     (long long)rank);
     write_kernels(lens, linked, folder);
-    free(index);
 }

@@ -310,7 +310,7 @@ static void put_columns(tl_csv *csv, const togethers *s, const column *columns, 
 {
     for (const column *c = columns; c < columns + ncolumns; c++) {
         double *v = tl_column(order, n, (const double *)(const void *)((const char *)s->v.v + c->at), sizeof *s->v.v);
-        const tl_group_stats stats = tl_pandas_stats(v, n);
+        const tl_real_stats stats = tl_stats_of(NULL, n, v, sizeof *v);
         size_t known = 0;
         for (size_t i = 0; i < n; i++)
             if (!isnan(v[i]))
@@ -334,7 +334,7 @@ static void write_sync_sums(const togethers *s, tl_csv_folder *folder)
 
     for (uint32_t i = 0; i < s->v.n; i++)
         order[i] = i;
-    tl_sums sums = TL_SUMS(order, s->v.n, by_kind, s->v.v, latency, true);
+    tl_sums sums = TL_SUMS(order, s->v.n, by_kind, s->v.v, latency);
     tl_csv_head(&csv, "Collective name,dtype,In msg nelems,Process Group Name,Group size,Full msg size (MB)");
     head_columns(&csv, sync_columns, ncolumns);
     tl_csv_head(&csv, "count,Total comm latency (ms)");
@@ -353,7 +353,7 @@ static void write_sync_sums(const togethers *s, tl_csv_folder *folder)
                  row->in_nelems != TL_COLL_NO_NUMBER ? tl_coll_number(row->in_nelems) : unknown,
                  tl_coll_text(colls, row->group), tl_coll_number(size), mb);
         put_columns(&csv, s, sync_columns, ncolumns, g->order, g->n);
-        TL_ROW(&csv, g->n, g->total / 1000);
+        TL_ROW(&csv, g->n, g->stats.sum / 1000);
     }
     free(order);
     free(sums.v);
