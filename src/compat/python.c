@@ -1,8 +1,10 @@
 #include "tlmpi/compat/python.h"
+#include "tlmpi/base/decimal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/quantile.h"
+#include "tlmpi/trace/event/fields.h"
+#include "tlmpi/trace/text/json.h"
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,24 +99,23 @@ double *tl_column(const uint32_t *order, size_t n, const double *first, size_t s
 tl_real_stats tl_stats_of(const uint32_t *order, size_t n, const double *first, size_t size)
 {
     tl_real_stats stats = { .mean = NAN, .std = NAN, .min = NAN, .max = NAN };
-    long double sum = 0, squares = 0;
+    double squares = 0;
 
     for (size_t i = 0; i < n; i++) {
         const double x = value_at(order, i, first, size);
         stats.n += isnan(x) ? 0 : 1;
-        sum += isnan(x) ? 0 : x;
+        stats.sum += isnan(x) ? 0 : x;
         stats.min = fmin(stats.min, x); /* fmin and fmax ignore NaN */
         stats.max = fmax(stats.max, x);
     }
-    stats.sum = (double)sum;
     if (stats.n > 0)
-        stats.mean = (double)(sum / stats.n);
+        stats.mean = stats.sum / (double)stats.n;
     for (size_t i = 0; i < n; i++) {
         const double off = value_at(order, i, first, size) - stats.mean;
         squares += isnan(off) ? 0 : off * off;
     }
     if (stats.n > 1)
-        stats.std = sqrt((double)(squares / (stats.n - 1)));
+        stats.std = sqrt(squares / (double)(stats.n - 1));
     return stats;
 }
 
@@ -150,4 +151,80 @@ void tl_real_describe(double out[TL_NDESCRIBED], double *v, size_t n)
     tl_real_sort(v, n);
     for (size_t i = 0; i <= 4; i++)
         out[3 + i] = n > 0 ? tl_real_quantile(v, n, 0.25 * (double)i) : NAN;
+}
+
+/* ------------------------------------------------------------------------------------------------------ JSON arrays */
+
+/* The deepest nesting that is converted; a deeper list, or a list with an object in it, is shown as in the trace. */
+#define DEEPEST 64
+
+/* Appends the string in single quotes; in double quotes if it has a single quote and no double quote. */
+static void put_string(tl_bytes *out, tl_text json)
+{
+    tl_bytes text = { 0 };
+
+    tl_yajl_string(json, &text);
+    const bool single = text.n > 0 && memchr(text.v, '\'', text.n) != NULL;
+    const char quote = single && memchr(text.v, '"', text.n) == NULL ? '"' : '\'';
+    tl_bytes_put(out, &quote, 1);
+    for (size_t i = 0; i < text.n; i++) {
+        const char c = text.v[i];
+        if (c == '\\' || c == quote)
+            tl_bytes_say(out, "\\%c", c);
+        else if (c == '\n' || c == '\r' || c == '\t')
+            tl_bytes_say(out, "\\%c", c == '\n' ? 'n' : c == '\r' ? 'r' : 't');
+        else if ((unsigned char)c < 0x20 || c == 0x7f)
+            tl_bytes_say(out, "\\x%02x", (unsigned)c);
+        else
+            tl_bytes_put(out, &c, 1);
+    }
+    tl_bytes_put(out, &quote, 1);
+    tl_bytes_free(&text);
+}
+
+/* Appends a JSON value, an array in brackets if `list`, else in parentheses.  False: the text is no JSON, has an
+ * object, or is nested deeper than DEEPEST. */
+static bool put_value(tl_bytes *out, tl_text json, bool list, int depth) /* NOLINT(misc-no-recursion): to DEEPEST */
+{
+    char text[TL_PYTHON_REPR_SIZE];
+    double value;
+
+    if (json.p[0] == '[') {
+        tl_text rest = tl_json_inside(json), element;
+        size_t n = 0;
+        if (depth == DEEPEST || json.n < 2 || json.p[json.n - 1] != ']')
+            return false;
+        tl_bytes_say(out, "%s", list ? "[" : "(");
+        for (; tl_json_element(&rest, &element); n++) {
+            tl_bytes_say(out, "%s", n > 0 ? ", " : "");
+            if (!put_value(out, element, list, depth + 1))
+                return false;
+        }
+        tl_bytes_say(out, "%s", list ? "]" : n == 1 ? ",)" : ")");
+        return true;
+    }
+    if (json.p[0] == '"') {
+        put_string(out, json);
+    } else if (json.p[0] == 't' || json.p[0] == 'f' || json.p[0] == 'n') {
+        tl_bytes_say(out, "%s", json.p[0] == 't' ? "True" : json.p[0] == 'f' ? "False" : "None");
+    } else if (json.p[0] != '{' && memchr(json.p, '.', json.n) == NULL && memchr(json.p, 'e', json.n) == NULL &&
+               memchr(json.p, 'E', json.n) == NULL) {
+        tl_bytes_put(out, json.p, json.n);
+    } else {
+        if (!tl_decimal_to_double(json.p, json.n, &value))
+            return false;
+        tl_python_repr(text, value);
+        tl_bytes_say(out, "%s", text);
+    }
+    return true;
+}
+
+void tl_python_list(tl_text json, bool tuple, tl_bytes *out)
+{
+    const size_t before = out->n;
+
+    if (json.n > 0 && json.p[0] == '[' && put_value(out, json, !tuple, 0))
+        return;
+    out->n = before;
+    tl_bytes_put(out, json.p, json.n);
 }

@@ -53,8 +53,7 @@ typedef struct tl_sum {
     tl_real_stats stats;
 } tl_sum;
 typedef TL_VEC(tl_sum) tl_sums;
-#define TL_SUMS(order, n, compare, rows, field)                                                                        \
-    tl_sums_of(order, n, compare, rows, &(rows)->field, sizeof *(rows))
+#define TL_SUMS(order, n, compare, rows, field) tl_sums_of(order, n, compare, rows, &(rows)->field, sizeof *(rows))
 tl_sums tl_sums_of(uint32_t *order, size_t n, tl_compare *compare, const void *rows, const double *first, size_t size);
 
 /* Returns the quantile q of n > 0 doubles in ascending order, linearly interpolated. */

@@ -403,8 +403,8 @@ static void put_summary_row(tl_csv *csv, const grouping *g, const tl_sum *group,
 
     for (size_t i = 0; i < group->n && !isnan(share); i++)
         tl_bytes_say(&ids, "%s%lld", i > 0 ? "," : "", (long long)g->idle->gaps.v[group->order[i]].id);
-    TL_ROW(csv, group->n, stats->sum / 1000, percent, share, stats->mean, median_of(g, group), std, stats->min, stats->max,
-           &ids);
+    TL_ROW(csv, group->n, stats->sum / 1000, percent, share, stats->mean, median_of(g, group), std, stats->min,
+           stats->max, &ids);
     tl_bytes_free(&ids);
 }
 
@@ -468,7 +468,7 @@ void tl_lens_write_gap_groups(const tl_lens_idle *idle, tl_csv_folder *folder)
     for (size_t i = 0; i < n; i++)
         g.us[i] = tl_lens_duration(&idle->gaps.v[i]);
     g.all = sum_of(g.us, g.order, nmacro);
-    g.noise = sum_of(g.us, nmacro < n ? &g.order[nmacro] : NULL, n - nmacro);
+    g.noise = sum_of(g.us, nmacro < n ? &g.order[nmacro] : g.order, n - nmacro);
     write_overview(&g, folder);
     write_summary(&g, folder);
     free(g.us);

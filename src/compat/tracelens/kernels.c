@@ -29,8 +29,7 @@ static tl_real_spans spans_of(const tl_lens *lens, unsigned classes, bool linked
     tl_real_spans out = { 0 };
 
     for (uint32_t i = 0; i < lens->e->n; i++)
-        if (tl_lens_is_gpu(lens, i) && (class_of(lens, i) & classes) &&
-            (!linked_only || lens->launch[i] != TL_NONE))
+        if (tl_lens_is_gpu(lens, i) && (class_of(lens, i) & classes) && (!linked_only || lens->launch[i] != TL_NONE))
             tl_vec_push(&out, (tl_real_span){ tl_lens_ts(lens, i), tl_lens_end(lens, i) });
     tl_real_spans_join(&out);
     return out;
@@ -274,8 +273,8 @@ static void write_kernels(const tl_lens *lens, double total, tl_csv_folder *fold
 void tl_lens_write_device(const tl_lens *lens, int64_t rank, tl_csv_folder *folder, tl_bytes *notes)
 {
     const double linked = write_timelines(lens, true, folder, "gpu_timeline.csv", "gpu_timeline_micro5.csv");
-    const double all = write_timelines(lens, false, folder, "gpu_timeline_all_events.csv",
-                                       "gpu_timeline_all_events_micro5.csv");
+    const double all =
+        write_timelines(lens, false, folder, "gpu_timeline_all_events.csv", "gpu_timeline_all_events_micro5.csv");
 
     if (isnan(all))
         tl_csv_note(notes, false, "rank %lld: no device work: no gpu_timeline, no kernel tables; TraceLens stops here",

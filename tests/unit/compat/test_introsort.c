@@ -65,13 +65,13 @@ static void what_is_parted_badly_goes_to_a_heap(void)
 static void describe_is_that_of_pandas(void)
 {
     double v[] = { 4, 1, 3, 2 }, d[TL_NDESCRIBED];
-    tl_pandas_describe(d, v, 4);
+    tl_real_describe(d, v, 4);
     CU_ASSERT(d[0] == 4 && d[1] == 2.5 && d[3] == 1 && d[7] == 4);
     CU_ASSERT(d[2] == 1.2909944487358056);
     CU_ASSERT(d[4] == 1.75 && d[5] == 2.5 && d[6] == 3.25);
-    tl_pandas_describe(d, v, 1);
+    tl_real_describe(d, v, 1);
     CU_ASSERT(d[0] == 1 && d[1] == 1 && isnan(d[2]) && d[6] == 1);
-    tl_pandas_describe(d, v, 0);
+    tl_real_describe(d, v, 0);
     CU_ASSERT(d[0] == 0 && isnan(d[1]) && isnan(d[7]));
 }
 
