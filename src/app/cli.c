@@ -61,96 +61,29 @@ static int run(const tl_cli *cli)
 }
 
 static const tl_command commands[] = {
-    { "run", TL_FOR_RUN, "[options] PATH...", "analyse traces: write PREFIX.h5, print a summary",
-      "Reads the PyTorch/Kineto traces (.json, .json.gz, .json.zst) in the folders and files PATH, one for each rank "
-      "of a training job, on as many procs as mpirun starts, and writes one HDF5 file. The word run may be left out. "
-      "The result does not depend on the number of procs. 'tlmpi describe rank' says how traces are found and what "
-      "becomes of damaged ones.",
-      true, run, NULL },
-    { "check", TL_FOR_CHECK, "[options] PATH...", "read everything, report what is there, analyse nothing",
-      "Reads the same files as run and says of each: rank, size, events, and what is wrong with it. Writes nothing.",
-      true, NULL, tl_check },
+    { "run", TL_FOR_RUN, "[options] PATH...", "analyse traces: write PREFIX.h5, print a summary", true, run, NULL },
+    { "check", TL_FOR_CHECK, "[options] PATH...", "read everything, report what is there, analyse nothing", true, NULL,
+      tl_check },
     { "show", TL_FOR_SHOW, "[options] FILE.h5 [TABLE]", "print a table of a result file, or the list of its tables",
-      "Prints the rows of TABLE; without TABLE the tables of the file, with their rows. The columns are explained by "
-      "tlmpi describe.",
       false, tl_show, NULL },
-    { "ask", TL_FOR_ASK, "[options] FILE.h5", "who holds the job up, why, who waits, and always or for a while",
-      "Answers four questions from a result file: which rank holds the job up, in which phase and why, whether others "
-      "wait for it, and whether always or for a while. Each answer has its evidence, the table to look at, and a "
-      "confidence: high, medium or low, with the reasons.",
-      false, tl_ask, NULL },
+    { "ask", TL_FOR_ASK, "[options] FILE.h5", "who holds the job up, why, who waits, and always or for a while", false,
+      tl_ask, NULL },
     { "html", TL_FOR_HTML, "[options] FILE.h5 | A B", "a page with pictures: the answers; of two runs, from A to B",
-      "Writes one HTML file that stands alone: the answers of tlmpi ask, and heat maps of ranks and steps. Of traces: "
-      "how much of each step a rank works longer than its peers. Of phases that were timed without a profiler: how "
-      "much longer or shorter each is on a rank than on its peers. It needs no network and no script, and prints well. "
-      "Of more than 64 ranks the 32 worst have a row of their own; more than 240 steps share columns. Of two runs, "
-      "as tlmpi diff takes them: what differs, in words; a waterfall from the step of A to that of B; kernels; and the "
-      "call paths of both as one tree.",
       true, tl_html_page, NULL },
     { "export", TL_FOR_EXPORT, "[options] FILE.h5", "the ranks that matter in the worst step, for ui.perfetto.dev",
-      "Writes one trace in Chrome's format, which ui.perfetto.dev and chrome://tracing open: the ranks that matter in "
-      "the step in which the verdict's excess is largest, on one clock. Each rank is a process, each stream a thread; "
-      "tracks say why the device was idle and which rank it waited for, arrows lead from the last rank to come to "
-      "those that waited, and the critical path of the job has a track. tlmpi augment adds such tracks to whole "
-      "traces.",
       false, tl_export, NULL },
-    { "diff", TL_FOR_DIFF, "[options] A B [TABLE]", "two runs compared: is B slower, and what makes it so",
-      "A and B are result files (.h5), or traces, which are analysed first, on as many procs as mpirun starts. Prints "
-      "first in what the runs differ (devices, sizes), then how much longer or shorter a step of B takes and whether "
-      "that is more than chance, then what makes it so, then the first rows of tables: the parts of the step, which "
-      "sum up to its difference, kernels, operators, call paths, collectives and idle time, aligned by name. With "
-      "TABLE all of that table alone; tlmpi describe diff_step and so on explain the columns.",
-      true, tl_diff_command, NULL },
-    { "describe", TL_FOR_DESCRIBE, "[TABLE|WORD...]", "the manual of tables, columns and words of answers",
-      "Prints the page of each TABLE: its columns, and how they come about; of each other WORD of a summary, an answer "
-      "or a table (trust, waiting, host_late, gain_ns) what it means. 'tlmpi describe tables' lists the tables and "
-      "what else there is a page of; without a word all pages are printed.",
-      false, tl_describe, NULL },
-    { "reps", TL_FOR_REPS, "[options] PATH...", "how long the device works in each repetition; variants compared",
-      "Prints how long the kernels, copies and memsets run that each repetition of something launches, for benchmarks: "
-      "the sum of their durations, wherever they run and however long the device waits between them, beside the time "
-      "in which any of them runs (busy), from the first to the last (span), and the rest of that (bubble). What "
-      "belongs to a repetition is told by who launched it, not by a window of time, and counts once; backward is what "
-      "autograd has launched. Each PATH, a trace or a folder of traces, is a variant. To know what backward costs "
-      "where a benchmark runs forward, and forward with backward, compare the two: the difference is backward. 'tlmpi "
-      "describe reps' explains the columns; reps_compare, reps_each and reps_kernels those that the options print.",
-      true, reps, NULL },
+    { "diff", TL_FOR_DIFF, "[options] A B [TABLE]", "two runs compared: is B slower, and what makes it so", true,
+      tl_diff_command, NULL },
+    { "describe", TL_FOR_DESCRIBE, "[TABLE|WORD...]", "the manual of tables, columns and words of answers", false,
+      tl_describe, NULL },
+    { "reps", TL_FOR_REPS, "[options] PATH...", "how long the device works in each repetition; variants compared", true,
+      reps, NULL },
     { "whatif", TL_FOR_WHATIF, "[options] PATH... | FILE.h5",
-      "how long the job would take if what you name were otherwise",
-      "Analyses the traces as run does, and replays the job with changes, each alone and all together: its time, that "
-      "of each step, and what is on the critical path then. The replay without a change gives the recorded times; what "
-      "no work, transfer or launch explains stays as it was, and is told. Work is selected by CONDITIONS, parted by "
-      "commas, all of which must hold: name=TEXT, operator=TEXT, annotation=TEXT (the innermost around the launch), "
-      "kind=WORD, rank=LIST, step=LIST; != for =, and ~ and !~ with an extended regular expression. Kinds are compute, "
-      "memcpy (or copy), memset, comm, those of collectives as all_reduce, and of the host's own work host, input, gc "
-      "and allocator. Work that was launched before the recording stays where it was. Of a result file the traces are "
-      "read again that it was made of, with the same options; if they have changed since, it is refused. Full queues, "
-      "memory, and what work running at once takes from other work are not modelled. 'tlmpi describe whatif_change', "
-      "whatif_step, whatif_path and whatif_top explain the columns.",
-      true, tl_whatif_command, NULL },
+      "how long the job would take if what you name were otherwise", true, tl_whatif_command, NULL },
     { "augment", TL_FOR_AUGMENT, "[options] PATH... -o DIR", "copies of the traces with idle time on tracks of its own",
-      "Writes a copy of each trace in the folders and files PATH into DIR, with tracks added that show when a device "
-      "was idle and why: to be opened in Perfetto (ui.perfetto.dev) beside the kernels. What stands in the trace is "
-      "passed through byte by byte; what is added comes after its last event, in categories of its own "
-      "(idle_classification, tlmpi_counter, tlmpi_pattern) that change no table of a copy. The copies keep their "
-      "names, and the folders below PATH. Each device has three tracks more: its gaps, how it ran dry before each, and "
-      "what the host did meanwhile; a gap's idle_id is its number in table gap. Counters show what waits in the queue "
-      "of each of its streams (Queue, table queue) and how much copies of each name move (GB/s, table copy). Five "
-      "tracks show where the sequences of work run that take most of its time (Pattern, table pattern). With mpirun "
-      "the procs share the traces.",
       true, NULL, tl_augment },
     { "compat", TL_FOR_COMPAT, "hta|hta diff|tracelens [options] PATH... -o DIR",
-      "the tables of HTA or TraceLens, from the same traces",
-      "Writes the tables of another tool as CSV files into DIR, with its rounding, choice of rows and classes. All the "
-      "PATHs of one call are one job. hta: Holistic Trace Analysis 0.6.1; a PATH that ends in .raw.gz or .raw.json.gz "
-      "is the profiler's memory timeline, which has tables of its own; critical paths (critical_path_*) are those of "
-      "the first steps and of the first rank, or of what --annotation names; of these _nodes.csv and _edges.csv are "
-      "the graph, in place of HTA's zip: the path is its longest one by graph_weight, so that weights can be changed "
-      "and the path be found again, as with networkx's dag_longest_path. hta diff A B: its trace diff of two PATHs; a "
-      "folder of the name diff is written ./diff. tracelens: TraceLens; idle gaps and their causes, GPU timeline, "
-      "kernels and collectives of one trace go into DIR; of several, the tables of collectives (nccl_*) go into DIR "
-      "and each rank's own into DIR/rank0 and so on. DIR/notes.txt says what is missing, and why.",
-      true, tl_compat, NULL },
+      "the tables of HTA or TraceLens, from the same traces", true, tl_compat, NULL },
 };
 
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
@@ -366,7 +299,7 @@ void tl_cli_help(FILE *out, const tl_cli *cli)
     }
     fprintf(out, "tlmpi %s %s\n\n", c->name, c->words);
     tl_wrap w = { .out = out };
-    tl_wrap_words(&w, c->doc);
+    tl_wrap_words(&w, *tl_manual_find("command", c->name));
     tl_wrap_end(&w);
     fputc('\n', out);
     tl_options_help(out, c->bit);

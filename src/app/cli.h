@@ -49,8 +49,7 @@ typedef struct tl_command {
     const char *name;
     unsigned bit;
     const char *words;          /* words after the name, for --help */
-    const char *title;          /* one line */
-    const char *doc;            /* one paragraph */
+    const char *title;          /* one line; the manual has a paragraph */
     bool together;              /* every proc takes part; else proc 0 alone, and the others wait */
     int (*act)(const tl_cli *); /* returns the exit status (job/run.h); NULL: see `job` */
     int (*job)(const tl_options *);
@@ -154,21 +153,28 @@ tl_status tl_outfile_close(tl_outfile *file, tl_status st, tl_error *err);
 
 /* ----------------------------------------------------------------------------------------------------------- manual */
 
-/* A page of tlmpi describe, beside those of tables.  Each line is a paragraph; one with a tab is a term and its
- * meaning. */
-typedef struct tl_manual_page {
-    const char *name, *title;
-    const char *const *lines; /* NULL-terminated */
-} tl_manual_page;
+/* A section of the manual (manual.txt), which begins with a line "# KIND NAME" or "# KIND NAME: TITLE".
+ *
+ *     page      a page of tlmpi describe, with a title
+ *     table     what the columns of a table leave to be said
+ *     empty     why a table has no rows, or is not in a file, where not every trace has what it is of
+ *     command   what a command does
+ *     term      the meaning of a word in sentences that is no word of a table
+ *     foot      what stands below all pages of tlmpi describe
+ *
+ * Each line is a paragraph: one with a tab is a term and its meaning, one that begins with spaces is indented.  A section
+ * without lines has those of the section after it. */
+typedef struct tl_manual_section {
+    char name[64];
+    const char *title;
+    const char *const *lines; /* up to a line that begins with '#' */
+    const char *const *after; /* private */
+} tl_manual_section;
 
-/* What a result file holds beside tables: *n pages. */
-const tl_manual_page *tl_manual_pages(size_t *n);
+/* Moves to the next section of that kind, from a zeroed one to the first; returns false if there is none. */
+bool tl_manual_next(tl_manual_section *section, const char *kind);
 
-/* What the columns of a table leave to be said, NULL-terminated; NULL: nothing. */
-const char *const *tl_manual_notes(const char *table);
-
-/* Why a table of that name has no rows, or is not in a file, where not every trace has what it is of; NULL: for none of
- * these reasons. */
-const char *tl_why_empty(const char *table);
+/* Returns the lines of a section; NULL: there is none. */
+const char *const *tl_manual_find(const char *kind, const char *name);
 
 #endif

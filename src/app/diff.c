@@ -10,7 +10,6 @@
 #include "tlmpi/report/diff.h"
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/report/format/words.h"
-#include "tlmpi/report/format/wrap.h"
 #include "tlmpi/report/html.h"
 #include "tlmpi/store/load.h"
 #include <errno.h>

@@ -145,13 +145,12 @@ static bool read_time(const char **text, int64_t *ns)
         return false;
     memcpy(number, *text, digits);
     number[digits] = '\0';
-    double value = strtod(number, &end), times = tl_unit_ns(TL_UNIT_MS);
+    double value = strtod(number, &end);
     if (*end != '\0')
         return false;
     *text += digits;
     size_t n = strcspn(*text, "-,");
-    const double named = tl_unit_named(*text, n);
-    times = named > 0 ? named : times;
+    const double named = tl_unit_named(*text, n), times = named > 0 ? named : tl_unit_named("ms", 2);
     *text += named > 0 ? n : 0;
     if (value * times > LONGEST_NS)
         return false;

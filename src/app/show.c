@@ -9,11 +9,12 @@
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/model/table.h"
-#include "tlmpi/report/answers/say.h"
-#include "tlmpi/report/format/others.h"
+#include "tlmpi/report/answers/tell.h"
 #include "tlmpi/report/format/print.h"
-#include "tlmpi/report/format/wrap.h"
+#include "tlmpi/report/format/words.h"
 #include "tlmpi/store/result.h"
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,81 @@ static void top_add(top_rows *top, const void *row)
         top_sort(top);
     tl_grow((void **)&top->rows, &top->cap, top->n + 1, size);
     memcpy(top->rows + top->n++ * size, row, size);
+}
+
+/* ------------------------------------------------------------------------------------------ the rows that are left out */
+
+/* One row for all the kernels that a shortened list leaves out.
+ *
+ *     place  kind     count  total_ns  mean_ns  share  ...  name
+ *         1  compute     20      4000      200    0.5       gemm
+ *         -  -          340      1800      5.3    0.2       (12 others)
+ *
+ * Counts, times and shares are sums, the mean is total_ns / count; the row has no other value.  Shares are of the time
+ * of one rank: rows of several ranks have none together.  No kernel's name begins with "(", a number and a word. */
+typedef struct others {
+    int64_t rows; /* number of rows left out; their sums: */
+    int64_t count, total_ns;
+    double share; /* NaN: of several ranks */
+    int64_t rank; /* of the last row */
+} others;
+
+/* Returns a cell of the row; zero if the table lacks the column. */
+static tl_content cell_of(const tl_schema *table, const char *column, const unsigned char *row)
+{
+    const tl_field *f = tl_schema_field(table, column);
+    return f != NULL ? tl_content_of(f, row) : (tl_content){ .d = 0 };
+}
+
+static void add_other(others *o, const tl_schema *table, const unsigned char *row)
+{
+    const int64_t rank = cell_of(table, "rank", row).i;
+    o->share += o->rows > 0 && rank != o->rank ? NAN : cell_of(table, "share", row).d;
+    o->rank = rank;
+    o->count += cell_of(table, "count", row).i;
+    o->total_ns = tl_ns_add(o->total_ns, cell_of(table, "total_ns", row).i);
+    o->rows++;
+}
+
+static tl_text words_of(void *words, uint32_t id)
+{
+    (void)id;
+    return (tl_text){ words, strlen(words) };
+}
+
+static void print_others(const others *o, tl_printer *printer)
+{
+    const tl_schema *table = printer->schema;
+    const double mean_ns = o->count > 0 ? (double)o->total_ns / (double)o->count : NAN;
+    const struct {
+        const char *column;
+        const void *value;
+        size_t size;
+    } cells[] = { { "count", &o->count, sizeof o->count },
+                  { "total_ns", &o->total_ns, sizeof o->total_ns },
+                  { "mean_ns", &mean_ns, sizeof mean_ns },
+                  { "share", &o->share, sizeof o->share },
+                  { "name", "", 0 } /* words_of has the text */ };
+    if (o->rows == 0)
+        return;
+    unsigned char *row = tl_calloc(1, table->row_size);
+    bool *blank = tl_malloc(table->nfields * sizeof *blank);
+    memset(blank, true, table->nfields);
+    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
+        const tl_field *f = tl_schema_field(table, cells[i].column);
+        memcpy(row + f->offset, cells[i].value, cells[i].size);
+        blank[f - table->fields] = false;
+    }
+    char words[48];
+    snprintf(words, sizeof words, "(%" PRId64 " other%s)", o->rows, o->rows > 1 ? "s" : "");
+    tl_printer other = *printer;
+    other.name = words_of;
+    other.name_arg = words;
+    other.blank = blank;
+    tl_print_rows(&other, row, 1);
+    printer->any = true;
+    free(row);
+    free(blank);
 }
 
 /* Most rows that are sorted without --top. */
@@ -188,14 +264,14 @@ typedef struct show {
     top_rows top;
     double share; /* --top P%; 0: none */
     bool sums;    /* rows that are not printed are summed in one row */
-    tl_others others;
+    others others;
 } show;
 
 static void leave_out(void *arg, const void *row)
 {
     show *s = arg;
     if (s->sums)
-        tl_others_add(&s->others, s->printer.schema, row);
+        add_other(&s->others, s->printer.schema, row);
 }
 
 /* Returns whether the rows that are not printed are summed in one row: in lists of kernels with the column name, which
@@ -270,9 +346,9 @@ static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
 /* Warns why the table is empty, if not every trace has rows for it. */
 static void say_why_empty(tl_result *result, const tl_schema *table)
 {
-    const char *reason = tl_why_empty(table->name);
+    const char *const *reason = tl_manual_find("empty", table->name);
     if (reason != NULL)
-        tl_warn("table %s has no rows: %s", table->name, reason);
+        tl_warn("table %s has no rows: %s", table->name, *reason);
     const tl_schema *files = tl_result_find(result, "side_file");
     if (strncmp(table->name, "phase", 5) == 0 && (files == NULL || tl_result_nrows(result, files) == 0))
         tl_warn("table %s has no rows: not available: no files of phases (.jsonl, as libtlmpi_record writes them)",
@@ -295,7 +371,7 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
         tl_print_begin(&s.printer);
         st = select.sort != NULL ? print_sorted(&s, &select, err) : tl_select_walk(&select, print_row, &s, err);
         if (st == TL_OK)
-            tl_others_print(&s.others, &s.printer);
+            print_others(&s.others, &s.printer);
         tl_print_end(&s.printer);
         bool arrived = st == TL_OK && !ferror(out); /* a failed write is reported when the stream is closed */
         if (arrived && tl_result_nrows(result, select.table) == 0)

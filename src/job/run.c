@@ -23,7 +23,7 @@
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/path_tables.h"
 #include "tlmpi/report/ask.h"
-#include "tlmpi/report/format/wrap.h"
+#include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

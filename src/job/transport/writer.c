@@ -2,7 +2,6 @@
 #include "internal.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/format/words.h"
-#include "tlmpi/report/format/wrap.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "tlmpi/report/answers/fail_on.h"
 #include "tlmpi/report/answers/answers.h"
-#include "tlmpi/report/answers/phases.h"
+#include "tlmpi/report/answers/tell.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,8 +5,7 @@
  *       phase   host_to_device (100.0 % of what it takes longer): 60.1 ms a step longer here, ...
  *       others  7 ranks take 59.8 ms a step longer in training_step
  */
-#include "tlmpi/report/answers/phases.h"
-#include "tlmpi/report/answers/say.h"
+#include "tlmpi/report/answers/tell.h"
 #include <inttypes.h>
 #include <math.h>
 
@@ -68,38 +67,6 @@ static tl_phrase steps_in_words(const tl_answers *a)
                                (size_t)row->steps);
 }
 
-void tl_say_phase_rank(tl_wrap *w, const tl_answers *a)
-{
-    const tl_phase_verdict *row = a->phases;
-    if (!is_named(a)) {
-        tl_say(w, "%s",
-               row->verdict == TL_PHASE_ONE_RANK ? "There is one rank: nobody to compare with."
-               : row->verdict == TL_PHASE_OPEN   ? "Durations do not tell who holds the job up."
-                                                 : "No rank holds the job up, as far as durations tell.");
-        return;
-    }
-    const size_t others = other_stragglers(a);
-    tl_say(w, "Rank~%" PRId32, row->rank);
-    if (others > 0)
-        tl_say(w, "and~%zu~other~rank%s", others, tl_plural((int64_t)others));
-    tl_say(w, "%s the job up %s - in %s rank~%" PRId32 "~takes %s longer than its peers in each of them",
-           others > 0 ? "hold" : "holds", steps_in_words(a).text, tl_cell_in_words(row->phase, sizeof row->phase).text,
-           row->rank, per_step_in_words(row, row->excess_ns).text);
-}
-
-void tl_say_phase_reason(tl_wrap *w, const tl_answers *a)
-{
-    const tl_phase_verdict *row = tl_phase_told_of(a);
-    if (row->phase[0] != '\0') {
-        if (!is_named(a))
-            tl_say(w, "rank~%" PRId32 ",", row->rank);
-        tl_say(w, "%s (%s of what it takes longer):", tl_cell_in_words(row->phase, sizeof row->phase).text,
-               tl_share_in_words(row->share).text);
-    }
-    tl_say(w, "%s",
-           row->reason[0] != '\0' ? tl_cell_in_words(row->reason, sizeof row->reason).text : "no phase stands out");
-}
-
 void tl_say_phase_cost(tl_wrap *w, const tl_answers *a)
 {
     const tl_phase_verdict *row = a->phases;
@@ -121,12 +88,26 @@ void tl_tell_phase_rank(tl_telling *t)
 {
     enum { ALSO = 3 };
     const tl_answers *a = t->a;
+    const tl_phase_verdict *row = a->phases;
     tl_wrap *w = tl_tell_found(t, is_named(a));
     if (!a->phases_alone && t->file == NULL)
         tl_say(w, "Phases~of~%" PRId64 "~step%s:", a->phases->steps, tl_plural(a->phases->steps));
-    tl_say_phase_rank(w, a);
-    if (is_named(a))
+    if (!is_named(a)) {
+        tl_say(w, "%s",
+               row->verdict == TL_PHASE_ONE_RANK ? "There is one rank: nobody to compare with."
+               : row->verdict == TL_PHASE_OPEN   ? "Durations do not tell who holds the job up."
+                                                 : "No rank holds the job up, as far as durations tell.");
+    } else {
+        const size_t others = other_stragglers(a);
+        tl_say(w, "Rank~%" PRId32, row->rank);
+        if (others > 0)
+            tl_say(w, "and~%zu~other~rank%s", others, tl_plural((int64_t)others));
+        tl_say(w, "%s the job up %s - in %s rank~%" PRId32 "~takes %s longer than its peers in each of them",
+               others > 0 ? "hold" : "holds", steps_in_words(a).text,
+               tl_cell_in_words(row->phase, sizeof row->phase).text, row->rank,
+               per_step_in_words(row, row->excess_ns).text);
         tl_say_phase_cost(tl_tell(t, "cost", NULL), a);
+    }
     for (size_t i = 1, n = 0; i < a->nphases && n < ALSO; i++)
         if (&a->phases[i] != tl_phase_told_of(a)) {
             tl_say_phase_also(tl_tell(t, "also", NULL), &a->phases[i]);
@@ -136,7 +117,15 @@ void tl_tell_phase_rank(tl_telling *t)
 
 void tl_tell_phase_reason(tl_telling *t)
 {
-    tl_say_phase_reason(tl_tell(t, "phase", "phase"), t->a);
+    const tl_phase_verdict *row = tl_phase_told_of(t->a);
+    tl_wrap *w = tl_tell(t, "phase", "phase");
+    if (row->phase[0] != '\0' && !is_named(t->a))
+        tl_say(w, "rank~%" PRId32 ",", row->rank);
+    if (row->phase[0] != '\0')
+        tl_say(w, "%s (%s of what it takes longer):", tl_cell_in_words(row->phase, sizeof row->phase).text,
+               tl_share_in_words(row->share).text);
+    tl_say(w, "%s",
+           row->reason[0] != '\0' ? tl_cell_in_words(row->reason, sizeof row->reason).text : "no phase stands out");
 }
 
 void tl_tell_phase_waiting(tl_telling *t)

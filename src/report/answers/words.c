@@ -1,10 +1,14 @@
-/* words.c - the values of the answers as phrases. */
-#include "tlmpi/report/answers/say.h"
+/* words.c - the values of the answers as phrases; what is wrong with the recording, a phrase for each kind of defect. */
+#include "tlmpi/report/answers/tell.h"
 
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/participant.h"
 #include "tlmpi/model/parameters.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------------ when */
@@ -39,35 +43,7 @@ tl_phrase tl_pattern_in_words(tl_pattern pattern, int32_t first, int32_t last, i
     return tl_phrase_of("in no single step, but in all of them together");
 }
 
-/* ------------------------------------------------------------------------------------------------------------- why */
-
-tl_phrase tl_cause_in_words(const tl_answers *a, unsigned cause)
-{
-    static const char *const against[] = { [TL_AGAINST_PEERS] = "",
-                                           [TL_AGAINST_STAGES] = ", compared with other stages",
-                                           [TL_AGAINST_OWN_STEPS] = ", compared with its other steps" };
-    return tl_phrase_of("%s%s", tl_cause_meanings[cause], against[a->against]);
-}
-
-tl_phrase tl_link_in_words(const tl_slow_link_row *link)
-{
-    const char *kind = link->kind < TL_NCOLLECTIVES ? tl_collective_labels[link->kind] : "transfer";
-    return tl_phrase_of("%s%s%s takes %s, where other %s take %s", kind, link->bytes > 0 ? " of " : "",
-                        link->bytes > 0 ? tl_bytes_in_words(link->bytes).text : "", tl_duration(link->transfer_ns).text,
-                        link->evidence == TL_LINK_BY_GROUPS ? "ranks" : "steps", tl_duration(link->elsewhere_ns).text);
-}
-
 /* ----------------------------------------------------------------------------------------------------------- costs */
-
-/* Returns how much of the gain lies in the flagged steps, if less than 90 %; else empty. */
-static tl_phrase gain_in_steps(const tl_culprit *c)
-{
-    double told_ns = (double)c->step_cost_ns * (double)c->steps_flagged;
-    if (tl_is_link(c) || told_ns <= 0 || told_ns >= 0.9 * (double)c->gain_ns)
-        return tl_phrase_of("%s", "");
-    return tl_phrase_of(", %s of it in %s", tl_duration((int64_t)told_ns).text,
-                        c->steps_flagged == 1 ? "that step" : "these steps");
-}
 
 tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
 {
@@ -76,10 +52,16 @@ tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
                                              : "without its delay";
     if (c->gain_ns == 0)
         return tl_phrase_of("nothing %s, simulated", without);
-    if (c->gain_ns > 0)
+    if (c->gain_ns > 0) {
+        const double told_ns = (double)c->step_cost_ns * (double)c->steps_flagged; /* the gain in the flagged steps */
+        const bool elsewhere = !tl_is_link(c) && told_ns > 0 && told_ns < 0.9 * (double)c->gain_ns;
+        const tl_phrase part = tl_phrase_of(", %s of it in %s", tl_duration((int64_t)told_ns).text,
+                                            c->steps_flagged == 1 ? "that step" : "these steps");
         return tl_phrase_of("%s%s less of %s (%s) %s%s, simulated", tl_gain_is_least(a, c) ? "at least " : "",
                             tl_duration(c->gain_ns).text, tl_duration(a->wall_ns).text,
-                            tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, without, gain_in_steps(c).text);
+                            tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, without,
+                            elsewhere ? part.text : "");
+    }
     const tl_phrase why = a->trust.simulated ? tl_phrase_of("simulated, because others cost more")
                           : isnan(a->trust.model_error)
                               ? tl_phrase_of("known, because nothing could be simulated")
@@ -201,21 +183,20 @@ static const char *const next_of[] = {
                       "device",
 };
 
+/* What to do next where nothing can be judged. */
+static const char *const next_without[] = {
+    [TL_FOUND_NO_WORK] = "record with ProfilerActivity.CUDA (or the device's own)",
+    [TL_FOUND_ONE_RANK] = "record the other ranks too: a delay shows only against peers",
+    [TL_FOUND_SILENCE] =
+        "name the kernels that communicate in a rules file (--rules), or record where ranks communicate",
+    [TL_FOUND_UNMATCHED] = "record all members of a group in the same steps",
+};
+
 /* Returns what to do next where no rank and no link is named; empty: nothing is known to help. */
 static const char *without_culprit(const tl_answers *a)
 {
-    switch (a->finding) {
-    case TL_FOUND_NO_WORK:
-        return "record with ProfilerActivity.CUDA (or the device's own)";
-    case TL_FOUND_ONE_RANK:
-        return "record the other ranks too: a delay shows only against peers";
-    case TL_FOUND_SILENCE:
-        return "name the kernels that communicate in a rules file (--rules), or record where ranks communicate";
-    case TL_FOUND_UNMATCHED:
-        return "record all members of a group in the same steps";
-    default:
-        break;
-    }
+    if (a->finding < TL_FOUND_NO_VERDICT)
+        return next_without[a->finding];
     if (a->imbalance.roles_ns > 0 && a->imbalance.roles_ns == tl_largest_imbalance(a))
         return next_of[TL_CAUSE_MORE_WORK];
     if (a->trust.nsteps > 0 && a->trust.nsteps < TL_PATTERN_LEAST)
@@ -237,4 +218,112 @@ tl_phrase tl_next_in_words(const tl_answers *a)
         return tl_phrase_of("record that rank: its own trace shows whether it comes late, and why%s%s",
                             file[0] != '\0' ? " - by the names of the others, its file is " : "", file);
     return tl_phrase_of("%s", a->finding > TL_FOUND_NONE ? next_of[a->first->cause] : without_culprit(a));
+}
+
+/* ---------------------------------------------------------------------------------------------------------- selection */
+
+void tl_say_selection(tl_wrap *w, const tl_answers *a)
+{
+    if (a->selection != NULL)
+        tl_say(w, "Selected: %s - all that follows is of that alone%s%s", a->selection, a->notes != NULL ? "; " : ".",
+               a->notes != NULL ? a->notes : "");
+}
+
+/* ------------------------------------------------------------------------------------------------------- recording */
+
+/* The sums of all rows of one defect. */
+typedef struct total {
+    int64_t count, of, time_ns, worst_ns;
+    int32_t worst; /* the rank with the longest time */
+    size_t nranks, nsteps;
+    tl_phrase ranks, steps; /* "rank 1", "ranks 1-3"; "step 4", "steps 4,7-9", empty */
+} total;
+
+/* Sorts the numbers, removes duplicates, and returns them in words. */
+static tl_phrase numbers_in_words(const char *word, int32_t *v, size_t *n)
+{
+    char list[40] = "";
+    *n = tl_int_unique(v, *n);
+    tl_ranks_text(v, *n, list, sizeof list);
+    return *n == 0 ? (tl_phrase){ "" }
+                   : tl_phrase_of("%s%s %.*s", word, tl_plural((int64_t)*n), (int)sizeof list, list);
+}
+
+static total sum_rows(const tl_table *health, tl_defect defect)
+{
+    int32_t *ranks = tl_malloc((health->n + 1) * sizeof *ranks), *steps = tl_malloc((health->n + 1) * sizeof *steps);
+    total t = { .worst = -1 };
+    TL_ROWS (const tl_health, row, health) {
+        if (row->defect != defect)
+            continue;
+        t.count = tl_ns_add(t.count, row->count);
+        t.of = tl_ns_add(t.of, row->of);
+        t.time_ns = tl_ns_add(t.time_ns, row->time_ns);
+        if (t.nranks == 0 || row->time_ns > t.worst_ns) {
+            t.worst = row->rank;
+            t.worst_ns = row->time_ns;
+        }
+        ranks[t.nranks++] = row->rank;
+        if (row->step >= 0)
+            steps[t.nsteps++] = row->step;
+    }
+    t.ranks = numbers_in_words("rank", ranks, &t.nranks);
+    t.steps = numbers_in_words("step", steps, &t.nsteps);
+    free(ranks);
+    free(steps);
+    return t;
+}
+
+static tl_phrase lost_in_words(const total *t, bool at_end)
+{
+    const tl_phrase idle = t->time_ns > 0 ? tl_phrase_of("; %s of idle time may be work", tl_duration(t->time_ns).text)
+                                          : (tl_phrase){ "" };
+    return tl_phrase_of("%" PRId64 " of %" PRId64 " launches of %s%s%s %s%s%s", t->count, t->of, t->ranks.text,
+                        t->nsteps > 0 ? " in " : "", t->steps.text,
+                        at_end ? "had not run when the recording ended, or were not recorded"
+                               : "were not recorded, or not whole",
+                        t->nsteps == 0  ? ""
+                        : t->nranks > 1 ? ": there a delay of these ranks counts as far as the recorded work shows it"
+                                        : ": there a delay of this rank counts as far as the recorded work shows it",
+                        idle.text);
+}
+
+/* "rank 3 began later, by 15.0 s: step 10 left out". */
+static tl_phrase other_window_in_words(const total *t, const char *how)
+{
+    const tl_phrase others =
+        t->nranks > 1 ? tl_phrase_of(", and %zu other%s by less", t->nranks - 1, tl_plural((int64_t)t->nranks - 1))
+                      : (tl_phrase){ "" };
+    return tl_phrase_of("rank %" PRId32 " %s, by %s%s%s%s%s", t->worst, how, tl_duration(t->worst_ns).text, others.text,
+                        t->nsteps > 0 ? ": " : "", t->steps.text, t->nsteps > 0 ? " left out" : "");
+}
+
+bool tl_health_in_words(const tl_table *health, tl_defect defect, tl_phrase *out)
+{
+    const total t = sum_rows(health, defect);
+    switch (defect) {
+    case TL_DEFECT_LOST:
+    case TL_DEFECT_LOST_AT_BEGIN:
+    case TL_DEFECT_LOST_AT_END:
+        *out = lost_in_words(&t, defect == TL_DEFECT_LOST_AT_END);
+        break;
+    case TL_DEFECT_BEGINS_LATER:
+        *out = other_window_in_words(&t, "began later");
+        break;
+    case TL_DEFECT_ENDS_EARLIER:
+        *out = other_window_in_words(&t, "ended earlier");
+        break;
+    case TL_DEFECT_NOT_WHOLE:
+        *out = tl_phrase_of("%s %s not whole on all ranks: the table of ranks and what is lost are of the other steps",
+                            t.steps.text, t.nsteps > 1 ? "are" : "is");
+        break;
+    case TL_DEFECT_NO_LAUNCH:
+        *out = tl_phrase_of("%" PRId64 " of %" PRId64 " pieces of device work of %s have no launch in the trace: what "
+                            "released them is unknown",
+                            t.count, t.of, t.ranks.text);
+        break;
+    case TL_NDEFECTS:
+        break;
+    }
+    return t.nranks > 0;
 }

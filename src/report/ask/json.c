@@ -1,6 +1,6 @@
 /* json.c - the answers as one JSON object; ask.h has its keys. */
 #include "tlmpi/model/health_table.h"
-#include "tlmpi/report/answers/phases.h"
+#include "tlmpi/report/answers/tell.h"
 #include "tlmpi/report/ask.h"
 #include "tlmpi/report/format/json_writer.h"
 #include <string.h>

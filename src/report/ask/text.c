@@ -17,8 +17,7 @@
  */
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
-#include "tlmpi/report/answers/phases.h"
-#include "tlmpi/report/answers/say.h"
+#include "tlmpi/report/answers/tell.h"
 #include "tlmpi/report/ask.h"
 #include <inttypes.h>
 #include <math.h>
@@ -81,8 +80,7 @@ static void which_rank(tl_telling *t)
                tl_grouped(a->trust.matched).text, tl_grouped(a->trust.collectives).text, a->trust.nranks);
     if (a->first == NULL)
         return;
-    if (a->by_order != NULL)
-        tl_say_file(tl_tell(t, "file", NULL), a->by_order);
+    tl_tell_file(t);
     tl_tell_gain(t);
     tl_tell_also(t, ALSO);
     tell_evidence_of_rank(t);
@@ -104,6 +102,59 @@ static void say_largest_part(tl_wrap *w, const tl_answers *a)
                tl_activity_labels[largest]);
 }
 
+/* "idle 4.2 %, exposed communication 92.2 % of its time - waiting 0.5 %, transfer 91.7 %", the unknown rest with its
+ * reason, and what the rank that loses most loses. */
+static void say_losses(tl_wrap *w, const tl_answers *a)
+{
+    const int64_t all_ns = a->all.wall_ns;
+    tl_say(w, "idle %s, exposed communication %s of %s~time", tl_part_in_words(a->all.idle_ns, all_ns).text,
+           tl_part_in_words(a->all.comm_exposed_ns, all_ns).text, a->trust.nranks > 1 ? "all ranks'" : "its");
+    if (a->all.comm_waiting_ns > 0 || a->all.comm_transfer_ns > 0)
+        tl_say(w, "- waiting %s, transfer %s", tl_part_in_words(a->all.comm_waiting_ns, all_ns).text,
+               tl_part_in_words(a->all.comm_transfer_ns, all_ns).text);
+    if (a->all.comm_unknown_ns > 0) {
+        tl_say(w, "- %s:", tl_part_in_words(a->all.comm_unknown_ns, all_ns).text);
+        tl_say_comm_doubt(w, a);
+    }
+    if (a->worst.ns > 0)
+        tl_say(w, "- most on rank~%" PRId32 ": %s %s", a->worst.rank, a->worst.name,
+               tl_part_in_words(a->worst.ns, a->worst.wall_ns).text);
+}
+
+/* "rank 2 is bound by computing for 71.2 % of the time - by waiting for other ranks for 12.0 %". */
+static void say_bound(tl_wrap *w, const tl_answers *a)
+{
+    const tl_path_sum *b = &a->bound;
+    struct part {
+        int64_t ns;
+        const char *words;
+    } parts[] = { { b->compute_ns, "computing" },
+                  { b->comm_ns, "communication" },
+                  { b->peer_ns, "waiting for other ranks" },
+                  { b->cpu_ns, "the host, which works towards its next launch," },
+                  { b->input_ns, "waiting for input" },
+                  { b->sync_ns, "what synchronisation adds" },
+                  { b->launch_ns, "the start of launched kernels" },
+                  { b->kernel_kernel_ns, "the gaps between queued kernels" },
+                  { b->copy_ns, "copies" },
+                  { b->unexplained_ns, "nothing that is known" } };
+    enum { NPARTS = sizeof parts / sizeof parts[0], SAID = 3 };
+    if (b->rank >= 0)
+        tl_say(w, "rank~%" PRId32 " is bound", b->rank);
+    else
+        tl_say(w, a->trust.nranks > 1 ? "ranks are bound" : "the rank is bound");
+    for (int said = 0; said < SAID; said++) {
+        struct part *most = &parts[0];
+        for (int i = 1; i < NPARTS; i++)
+            most = parts[i].ns > most->ns ? &parts[i] : most;
+        if (said > 0 && most->ns < b->wall_ns / 100)
+            break;
+        tl_say(w, "%s by %s for %s%s", said > 0 ? "-" : "", most->words, tl_part_in_words(most->ns, b->wall_ns).text,
+               said == 0 ? " of the time" : "");
+        most->ns = 0;
+    }
+}
+
 static void which_phase(tl_telling *t)
 {
     const tl_answers *a = t->a;
@@ -111,7 +162,7 @@ static void which_phase(tl_telling *t)
     if (a->worst.name == NULL && a->first == NULL) {
         tl_say(tl_tell(t, "", NULL), "Nothing ran on a device.");
     } else if (a->first == NULL) {
-        tl_say_losses(tl_tell(t, "lost", "breakdown"), a);
+        say_losses(tl_tell(t, "lost", "breakdown"), a);
     } else {
         tl_tell_cause(t, SIZE_MAX);
         if (tl_is_link(a->first))
@@ -127,13 +178,46 @@ static void which_phase(tl_telling *t)
             tl_say(w, "- %s of it is there only because ranks differ", tl_share_in_words(path->imbalance_share).text);
     }
     if (a->bound.wall_ns > 0)
-        tl_say_bound(tl_tell(t, "bound", "path_sum"), a);
+        say_bound(tl_tell(t, "bound", "path_sum"), a);
     if (tl_largest_imbalance(a) > 0)
         tl_say_imbalance(tl_tell(t, "balance", "whatif"), a, SIZE_MAX);
     tl_tell_next(t);
 }
 
 /* ----------------------------------------------------------------------------------------- waiting, and persistence */
+
+/* "3 ranks (0-1, 3) wait for it: 9.11 s of GPU time". */
+static void say_waiters(tl_wrap *w, const tl_answers *a)
+{
+    const tl_culprit *c = a->first;
+    tl_say(w, "%s~rank%s", tl_grouped(c->nwaiters).text, tl_plural(c->nwaiters));
+    if (c->waiters[0] != '\0')
+        tl_say(w, "(%s)", tl_list_in_words(c->waiters, sizeof c->waiters).text);
+    tl_say(w, "%s for %s: %s of GPU time", c->nwaiters == 1 ? "waits" : "wait", tl_is_several(c) ? "them" : "it",
+           tl_duration(tl_ns_between(c->blame_ns, c->indirect_ns)).text);
+    if (c->indirect_ns > c->blame_ns / 100)
+        tl_say(w, "- ranks that wait for these wait %s more", tl_duration(c->indirect_ns).text);
+}
+
+/* "for several in turn: 28.0 ms of GPU time for rank 3 (35.0 % of all waiting), ... and 4 more": which ranks were waited
+ * for, where the culprit, or the lack of one, does not tell. */
+static void say_waited_for(tl_wrap *w, const tl_answers *a)
+{
+    size_t n = a->nwaited_for < TL_WAITED_FOR_MOST ? a->nwaited_for : TL_WAITED_FOR_MOST;
+
+    tl_say(w, "%s", n > 1 ? "for several in turn:" : n == 1 ? "for one:" : "in turn");
+    for (size_t i = 0; i < n; i++) {
+        const tl_awaited *of = &a->waited_for[i];
+        tl_say(w, "%s %s rank~%" PRId32 " (%s%s)%s", tl_duration(of->ns).text, i == 0 ? "of GPU time for" : "for",
+               of->rank, tl_part_in_words(of->ns, a->wait_ns).text, i == 0 ? " of" TL_KEPT "all" TL_KEPT "waiting" : "",
+               i + 1 < n || a->nwaited_for > n ? "," : "");
+    }
+    if (a->nwaited_for > n)
+        tl_say(w, "and~%zu~more", a->nwaited_for - n);
+    if (a->passed_on_ns > a->wait_ns / 100)
+        tl_say(w, "-~%s (%s) for ranks that had waited themselves", tl_duration(a->passed_on_ns).text,
+               tl_part_in_words(a->passed_on_ns, a->wait_ns).text);
+}
 
 static void others_waiting(tl_telling *t)
 {
@@ -146,10 +230,10 @@ static void others_waiting(tl_telling *t)
         tl_say(w, "Yes: for the rank without a trace; how long each waits for it no table has.");
     } else if (c != NULL && c->nwaiters > 0) {
         tl_say(w, "Yes:");
-        tl_say_waiters(w, a);
+        say_waiters(w, a);
     } else if (a->waits && told) {
         tl_say(w, "Yes,");
-        tl_say_waited_for(w, a);
+        say_waited_for(w, a);
     } else if (a->pairs_wait && told) {
         tl_say(w, "Yes, in sends and receives, which are charged to no rank: %s of GPU time, %s of all GPU time.",
                tl_duration(a->uncharged_ns).text, tl_part_in_words(a->uncharged_ns, a->all.wall_ns).text);

@@ -3,7 +3,7 @@
 #include "tlmpi/model/kind.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/report/diff.h"
-#include "tlmpi/report/format/wrap.h"
+#include "tlmpi/report/format/words.h"
 #include <math.h>
 #include <string.h>
 

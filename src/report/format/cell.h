@@ -21,13 +21,10 @@ typedef struct tl_text_cell {
 /* Formats the field's cell of a row; the row may be packed, its cells unaligned. */
 void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, const unsigned char *row);
 
-/* unit.c: the head of a column: its name, with the unit of its times. */
+/* Writes the head of a column: its name, with the unit of its times. */
 void tl_heading(char *out, size_t size, const tl_printer *printer, const tl_field *field);
 
-/* unit.c: writes a number into the cell's digits, times in the requested unit. */
-void tl_number_put(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, const tl_content *value);
-
-/* unit.c: ns with three digits, in the largest suitable unit, at least `least`: "20.4 ms". */
+/* Writes ns with three digits, in the largest suitable unit, at least `least`: "20.4 ms". */
 void tl_time_words(char *out, size_t size, double ns, tl_unit_choice least);
 
 /* Bytes of the longest column head. */
@@ -35,9 +32,6 @@ enum { TL_HEADING_BYTES = 80 };
 
 /* Writes the shortest text that reads back as the same double. */
 void tl_double_format(char *out, size_t n, double value);
-
-/* Returns whether the column's cells are numbers. */
-bool tl_field_is_number(const tl_printer *printer, const tl_field *field);
 
 /* Returns the columns of a terminal that the character takes: 2 for East Asian scripts and pictures, else 1. */
 size_t tl_char_columns(uint32_t code);

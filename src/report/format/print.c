@@ -33,6 +33,13 @@ static size_t ncolumns_of(const tl_printer *p)
 
 /* ----------------------------------------------------------------------------------------------------------- table */
 
+/* Returns whether the column's cells are numbers. */
+static bool is_number(const tl_printer *printer, const tl_field *field)
+{
+    return field->type != TL_TYPE_ENUM && field->type != TL_TYPE_TEXT &&
+           (field->type != TL_TYPE_NAME || printer->name == NULL);
+}
+
 /* Buffers a cell after `indent` blanks, cut to `limit` columns (0: never); characters that could control a terminal
  * become '?'. */
 static void put_waiting(struct tl_print_wait *wait, size_t column, size_t indent, tl_text text, size_t limit)
@@ -81,7 +88,7 @@ static void flush_rows(const tl_printer *p)
     for (size_t row = 0; row < wait->nrows; row++) {
         for (size_t i = 0; i < n; i++) {
             const int pad = (int)(wait->widths[i] - tl_text_columns(tl_text_of(at)));
-            const bool right = tl_field_is_number(p, column_of(p, i));
+            const bool right = is_number(p, column_of(p, i));
             fprintf(p->out, "%*s%s", (i > 0 ? GAP : 0) + (right ? pad : 0), "", at);
             if (!right && i + 1 < n)
                 fprintf(p->out, "%*s", pad, "");

@@ -1,10 +1,156 @@
-/* words.c - numbers and lists in a sentence. */
+/* words.c - lines of words, numbers and lists in a sentence, and text in a page. */
 #include "tlmpi/report/format/words.h"
 #include "cell.h"
 
+#include "tlmpi/base/log.h"
+#include "tlmpi/base/mem.h"
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* ----------------------------------------------------------------------------------------------------------- lines */
+
+bool tl_is_terminal(FILE *out)
+{
+    int fd = fileno(out);
+    return fd >= 0 && isatty(fd) && isatty(STDERR_FILENO);
+}
+
+size_t tl_line_columns(FILE *out)
+{
+    enum { LEAST = 40, USUAL = 80, MOST = 120 };
+    struct winsize size;
+    int fd = fileno(out) >= 0 ? fileno(out) : STDOUT_FILENO;
+    if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return USUAL;
+    return size.ws_col < LEAST ? LEAST : size.ws_col > MOST ? MOST : size.ws_col;
+}
+
+bool tl_shows_colour(FILE *out)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    return tl_is_terminal(out) && (no_color == NULL || *no_color == '\0') &&
+           (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+void tl_wrap_printf(tl_wrap *wrap, const char *format, ...)
+{
+    char text[1024], safe[sizeof text];
+    va_list args;
+    va_start(args, format);
+    int written = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (written <= 0)
+        return;
+    tl_printable(safe, sizeof safe, text);
+
+    if (wrap->columns == 0)
+        wrap->columns = tl_line_columns(wrap->out);
+    size_t n = tl_text_columns((tl_text){ safe, strlen(safe) });
+    if (wrap->begun && wrap->column + 1 + n > wrap->columns) {
+        fprintf(wrap->out, "\n%*s", (int)wrap->indent, "");
+        wrap->column = wrap->indent;
+    } else if (wrap->begun) {
+        fputc(' ', wrap->out);
+        wrap->column++;
+    }
+    fputs(safe, wrap->out);
+    wrap->column += n;
+    wrap->begun = true;
+}
+
+void tl_wrap_words(tl_wrap *wrap, const char *text)
+{
+    while (*(text += strspn(text, " ")) != '\0') {
+        size_t n = strcspn(text, " ");
+        tl_wrap_printf(wrap, "%.*s", n < 1023 ? (int)n : 1023, text);
+        text += n;
+    }
+}
+
+/* Returns whether the previous word must stay on the line of this word: a number before its unit or before three more
+ * digits. */
+static bool belongs_to(const char *number, size_t nnumber, const char *word)
+{
+    static const char *const units[] = { "us", "ms", "s", "%", "B", "kB", "MB", "GB", "steps" };
+    size_t unit = strcspn(word, " " TL_KEPT), digits = strspn(word, "0123456789");
+
+    if (!isdigit((unsigned char)number[number[0] == '(']))
+        return false;
+    if (digits == 3 && (word[3] == '\0' || strchr(" ,;:.)" TL_KEPT, word[3]) != NULL) &&
+        isdigit((unsigned char)number[nnumber - 1]))
+        return true;
+    while (unit > 0 && strchr(",;:)", word[unit - 1]) != NULL)
+        unit--;
+    for (size_t i = 0; i < sizeof units / sizeof units[0] && memchr(number, *TL_KEPT, nnumber) == NULL; i++)
+        if (strlen(units[i]) == unit && memcmp(word, units[i], unit) == 0)
+            return true;
+    return false;
+}
+
+/* Says the words of a text, keeping inseparable words together, with the kind of space that the line needs. */
+static void say_text(tl_wrap *wrap, const char *text)
+{
+    const char *const space = wrap->columns == TL_ONE_LINE ? "\xC2\xA0" : " ";
+    for (const char *p = text; *(p += strspn(p, " ")) != '\0';) {
+        size_t n = strcspn(p, " "), gap;
+        for (gap = strspn(p + n, " "); p[n + gap] != '\0' && belongs_to(p, n, p + n + gap); gap = strspn(p + n, " "))
+            n += gap + strcspn(p + n + gap, " ");
+        char kept[1024] = "";
+        for (size_t m = 0; n > 0 && m + 2 < sizeof kept; n--, p++)
+            m += (size_t)snprintf(kept + m, sizeof kept - m, "%.*s", *p == ' ' || *p == *TL_KEPT ? 2 : 1,
+                                  *p == ' ' || *p == *TL_KEPT ? space : p);
+        tl_wrap_printf(wrap, "%s", kept);
+        p += n;
+    }
+}
+
+void tl_vsay(tl_wrap *wrap, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    char *kept = tl_strndup(format, strlen(format));
+    for (char *p = kept; *p != '\0'; p++)
+        *p = *p == '~' ? *TL_KEPT : *p;
+    int n = vsnprintf(NULL, 0, kept, args);
+    char *text = tl_calloc((size_t)(n > 0 ? n : 0) + 1, 1);
+    if (n > 0)
+        vsnprintf(text, (size_t)n + 1, kept, again);
+    say_text(wrap, text);
+    va_end(again);
+    free(kept);
+    free(text);
+}
+
+void tl_say(tl_wrap *wrap, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    tl_vsay(wrap, format, args);
+    va_end(args);
+}
+
+void tl_wrap_end(tl_wrap *wrap)
+{
+    fputc('\n', wrap->out);
+    wrap->column = 0;
+    wrap->begun = false;
+}
+
+void tl_print_sentence(FILE *out, const char *format, ...)
+{
+    tl_wrap w = { .out = out, .indent = 2 };
+    va_list args;
+    va_start(args, format);
+    tl_vsay(&w, format, args);
+    va_end(args);
+    tl_wrap_end(&w);
+}
+
+/* --------------------------------------------------------------------------------------------------------- phrases */
 
 /* Runs of ranks that are named before the rest is counted. */
 enum { NAMED_RUNS = 8 };
@@ -127,10 +273,11 @@ tl_phrase tl_ranks_in_words(const int64_t *ranks, size_t listed, size_t all, con
 /* Returns "500us": the time in the largest unit without a fraction. */
 static tl_phrase instant_in_words(int64_t ns)
 {
-    tl_unit_choice unit = TL_UNIT_S;
-    while (ns % (int64_t)tl_unit_ns(unit) != 0)
-        unit--;
-    return tl_phrase_of("%" PRId64 "%s", ns / (int64_t)tl_unit_ns(unit), tl_unit_word(unit));
+    static const char *const units[] = { "s", "ms", "us", "ns" };
+    size_t i = 0;
+    while (ns % (int64_t)tl_unit_named(units[i], strlen(units[i])) != 0)
+        i++;
+    return tl_phrase_of("%" PRId64 "%s", ns / (int64_t)tl_unit_named(units[i], strlen(units[i])), units[i]);
 }
 
 /* Writes runs of sorted ranges, separated by commas, as many as fit. */
@@ -162,4 +309,39 @@ void tl_ranges_text(const tl_ranges *ranges, char *out, size_t n)
 void tl_times_text(const tl_ranges *times, char *out, size_t n)
 {
     list_text(times, true, out, n);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- markup */
+
+/* Returns the escape of the character; NULL: it needs none. */
+static const char *escape_of(uint32_t code)
+{
+    switch (code) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        break;
+    }
+    bool forbidden = (code & 0xFFFEu) == 0xFFFEu; /* the last two code points of each plane are no characters */
+    return !tl_char_shows(code) || forbidden || code == TL_REPLACEMENT ? "\xEF\xBF\xBD" : NULL;
+}
+
+void tl_put_markup(FILE *out, tl_text text)
+{
+    while (text.n > 0) {
+        const tl_char c = tl_char_take(&text);
+        const char *escape = escape_of(c.code);
+        if (escape != NULL)
+            fputs(escape, out);
+        else
+            fwrite(c.bytes.p, 1, c.bytes.n, out);
+    }
 }

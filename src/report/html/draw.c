@@ -3,7 +3,7 @@
 
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/tables.h"
-#include "tlmpi/report/format/markup.h"
+#include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

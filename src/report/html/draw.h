@@ -30,7 +30,7 @@ void tl_put_name(FILE *out, tl_text name);
 
 /* ------------------------------------------------------------------------------------------------------------ plots */
 
-/* Colours are class names whose rules and meanings stand in the style sheet (page.c): "compute", "waiting", ... */
+/* Colours are class names whose rules and meanings stand in the style sheet (page.css): "compute", "waiting", ... */
 
 /* Begins the plot with its text alternative: `title` says what the plot shows, `finding` the result in numbers.  `id`:
  * letters and digits, unique on the page. */

@@ -14,7 +14,7 @@
 #include "page.h"
 
 #include "tlmpi/base/group.h"
-#include "tlmpi/report/answers/say.h"
+#include "tlmpi/report/answers/tell.h"
 #include <inttypes.h>
 
 /* Single repairs drawn, those with the largest gains; LEAST_SHARE: the smallest visible gain, as a share of the job. */

@@ -5,7 +5,7 @@
 #include "page.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/report/answers/phases.h"
+#include "tlmpi/report/answers/tell.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -63,9 +63,6 @@ size_t tl_count_texts(const tl_table *ranks, size_t offset, size_t size, const c
 /* Returns the folder of the job's traces, else the result's name. */
 tl_phrase tl_job_name(const tl_page *page);
 
-/* The style sheet, in pieces; NULL at the end. */
-extern const char *const tl_style[];
-
 /* arrivals.c: counts the lateness of an arrival; the other ends a collective whose arrivals were all taken. */
 void tl_late_take(tl_strip *strip, const tl_arrival *row);
 void tl_late_meet(tl_strip *strip);

@@ -7,7 +7,7 @@
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/parameters.h"
-#include "tlmpi/report/answers/say.h"
+#include "tlmpi/report/answers/tell.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

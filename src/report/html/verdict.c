@@ -12,8 +12,6 @@
 
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/side_table.h"
-#include "tlmpi/report/answers/phases.h"
-#include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/answers/tell.h"
 #include "tlmpi/report/ask.h"
 #include <inttypes.h>

@@ -2,7 +2,6 @@
 #ifndef TLMPI_REPORT_SUMMARY_PARTS_H
 #define TLMPI_REPORT_SUMMARY_PARTS_H
 
-#include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/answers/tell.h"
 #include "tlmpi/report/summary.h"
 

@@ -5,8 +5,8 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/report/answers/phases.h"
-#include "tlmpi/report/format/wrap.h"
+#include "tlmpi/report/answers/tell.h"
+#include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

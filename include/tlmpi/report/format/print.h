@@ -33,12 +33,6 @@ typedef enum tl_format { TL_FORMATS(TL_FORMAT_NUMBER) TL_NFORMATS } tl_format;
 typedef enum tl_unit_choice { TL_UNIT_NS, TL_UNIT_US, TL_UNIT_MS, TL_UNIT_S, TL_UNIT_AUTO } tl_unit_choice;
 #define TL_UNIT_WORDS "ns, us, ms, s, auto"
 
-/* Returns the unit's word on the command line. */
-const char *tl_unit_word(tl_unit_choice unit);
-
-/* Returns the number of ns in a unit. */
-double tl_unit_ns(tl_unit_choice unit);
-
 /* Returns the number of ns in the unit named by a word of n bytes: ns, us, ms or s; 0: another word. */
 double tl_unit_named(const char *word, size_t n);
 

@@ -1,6 +1,6 @@
 /* test_answers.c - what is told is what table culprit says. */
 #include "answer_job.h"
-#include "tlmpi/report/answers/say.h"
+#include "tlmpi/report/answers/tell.h"
 
 /* No other table would name rank 3, or doubt it. */
 static void who_it_is_stands_in_the_table_alone(void)
