@@ -13,7 +13,7 @@
 /* Differences between two runs other than times, and what the comparison of times rests on. */
 #define TL_DIFF_RUN_FIELDS(F, T)                                                                                       \
     F(T, I32, place, KEY, "", "1, 2, 3 ...: what matters most first")                                                  \
-    F(T, TEXT32, what, LABEL, "", "device, world size, ranks, selection ...")                                          \
+    F(T, TEXT32, what, LABEL, "", "kernel time in common, device, world size, ranks ...")                              \
     F(T, I32, differs, MEASURE, "", "1: A and B differ in it so that times are hardly comparable, or say less")        \
     F(T, TEXT256, a, MEASURE, "", "of A")                                                                              \
     F(T, TEXT256, b, MEASURE, "", "of B")
@@ -67,6 +67,7 @@ typedef struct tl_diff_basis {
     int64_t mean_ns[2]; /* mean of the compared steps */
     bool paired;        /* steps of one number are compared with one another */
     bool whole;         /* whole recordings are compared: of a side the steps are not known */
+    bool other_work;    /* A and B have few kernels in common: no kernel or operator is named */
 } tl_diff_basis;
 
 /* The same for each rank, or for ranks that do the same. */

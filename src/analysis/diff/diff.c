@@ -68,9 +68,9 @@ void tl_diff_free(tl_diff *diff)
 
 void tl_diff_compare(tl_diff *diff)
 {
-    tl_diff_runs(diff);
     tl_diff_steps(diff);
     tl_diff_read_works(diff);
+    tl_diff_runs(diff);
     tl_diff_tree(diff);
     tl_diff_verdict(diff);
 }

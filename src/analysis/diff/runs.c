@@ -12,7 +12,7 @@
 enum { TEXT = 256 }; /* bytes of a fact */
 
 /* The facts, in their order in table diff_run. */
-typedef enum fact { DEVICE, LIBRARIES, WORLD, RANKS, INPUT, SELECTION, DAMAGED, LOST, STEPS, TRACES, NFACTS } fact;
+typedef enum fact { WORK, DEVICE, LIBRARIES, WORLD, RANKS, INPUT, SELECTION, DAMAGED, LOST, STEPS, TRACES, NFACTS } fact;
 
 /* Lists the distinct texts in a column of table rank; "not known" if there are none. */
 static void put_texts(const side *s, size_t column, size_t size, char text[TEXT])
@@ -42,6 +42,26 @@ static double input_of(const tl_diff *diff, int which)
     return count > 0 ? bytes / count : 0;
 }
 
+/* Sets the share of the time of each side's kernels in launches that the other side has, too.  Returns whether the runs
+ * do different work: of a side less than half of the time is common, and less than half of all launches are. */
+static bool find_common(const tl_diff *diff, double share[2])
+{
+    const works *kernels = &diff->of[KERNELS];
+    double common_ns[2] = { 0 }, all_ns[2] = { 0 }, common = 0, most = 0;
+    TL_EACH (const work, x, kernels->v) {
+        const double n[] = { x->side[A].count / kernels->rate[A], x->side[B].count / kernels->rate[B] };
+        common += fmin(n[A], n[B]);
+        most += fmax(n[A], n[B]);
+        for (int i = A; i <= B; i++) {
+            all_ns[i] += (double)x->side[i].ns;
+            common_ns[i] += n[i] > 0 ? (double)x->side[i].ns * fmin(1, n[!i] / n[i]) : 0;
+        }
+    }
+    for (int i = A; i <= B; i++)
+        share[i] = all_ns[i] > 0 ? common_ns[i] / all_ns[i] : 1;
+    return 2 * common < most && 2 * fmin(share[A], share[B]) < 1;
+}
+
 void tl_diff_put_ranks(char *text, size_t size, const int64_t *ranks, size_t n)
 {
     int32_t *v = tl_calloc(n + 1, sizeof *v);
@@ -63,16 +83,22 @@ static void put_compared(const side *s, char *text, size_t size)
     snprintf(text, size, "%s (%s compared)", own, compared);
 }
 
+static bool is_known(char text[2][TEXT])
+{
+    return strcmp(text[A], "not known") != 0 && strcmp(text[B], "not known") != 0;
+}
+
 void tl_diff_runs(tl_diff *diff)
 {
     static const char *const what[NFACTS] = {
-        "device",    "libraries",      "world size", "ranks", "mean copy to the device",
-        "selection", "damaged traces", "lost work",  "steps", "traces"
+        "kernel time in common", "device",         "libraries", "world size", "ranks", "mean copy to the device",
+        "selection",             "damaged traces", "lost work", "steps",      "traces"
     };
     char text[NFACTS][2][TEXT] = { 0 };
     int64_t all_lost = 0, all_damaged = 0;
-    double bytes[2];
+    double bytes[2], share[2];
 
+    diff->basis.other_work = find_common(diff, share);
     for (int i = A; i <= B; i++) {
         const side *s = &diff->side[i];
         int64_t size = -1, nlost = 0, of = 0, ndamaged = 0;
@@ -92,7 +118,8 @@ void tl_diff_runs(tl_diff *diff)
         put_texts(s, offsetof(tl_rank, libraries), sizeof(((tl_rank *)NULL)->libraries), text[LIBRARIES][i]);
         snprintf(text[WORLD][i], TEXT, size > 0 ? "%lld" : "not known", (long long)size);
         put_compared(s, text[RANKS][i], TEXT);
-        snprintf(text[INPUT][i], TEXT, "%.0f bytes", bytes[i]);
+        snprintf(text[WORK][i], TEXT, "%.0f %%", 100 * share[i]);
+        snprintf(text[INPUT][i], TEXT, bytes[i] > 0 ? "%.0f bytes" : "none", bytes[i]);
         snprintf(text[SELECTION][i], TEXT, "%s", s->in->selection != NULL ? s->in->selection : "all");
         snprintf(text[DAMAGED][i], TEXT, ndamaged == 1 ? "%lld rank" : "%lld ranks", (long long)ndamaged);
         snprintf(text[LOST][i], TEXT, "%lld of %lld launches", (long long)nlost, (long long)of);
@@ -109,8 +136,9 @@ void tl_diff_runs(tl_diff *diff)
         tl_diff_run *row = tl_table_add(&diff->tables[TABLE_RUN]);
         row->place = (int32_t)diff->tables[TABLE_RUN].n;
         row->differs = f == INPUT ? fabs(bytes[B] - bytes[A]) > TL_DIFF_LEAST * fmax(bytes[A], bytes[B])
+                       : f == WORK                 ? diff->basis.other_work
                        : f == DAMAGED || f == LOST ? 1
-                       : f < STEPS                 ? strcmp(text[f][A], text[f][B]) != 0
+                       : f < STEPS                 ? strcmp(text[f][A], text[f][B]) != 0 && is_known(text[f])
                                                    : 0;
         tl_cell_text(row->what, sizeof row->what, what[f], strlen(what[f]));
         tl_cell_text(row->a, sizeof row->a, text[f][A], strlen(text[f][A]));

@@ -77,9 +77,9 @@ static uint32_t name_of_part(tl_diff *diff, const tl_diff_step *step, bool and_o
     return tl_names_intern(&diff->names, text, (size_t)len);
 }
 
-/* Returns the mean change of waiting over the ranks that are members, or over the others; NaN: a side has no such
- * rank. */
-static double waiting_of(const tl_diff *diff, const int64_t *members, size_t n, bool member)
+/* Returns the mean change over the ranks that are members, or over the others: of waiting, or of their own work, the
+ * step without communication.  NaN: a side has no such rank. */
+static double change_on(const tl_diff *diff, bool waiting, const int64_t *members, size_t n, bool member)
 {
     double mean[2];
     for (int i = A; i <= B; i++) {
@@ -89,9 +89,24 @@ static double waiting_of(const tl_diff *diff, const int64_t *members, size_t n, 
         for (size_t r = 0; r < s->ranks.n; r++)
             if ((place_of(members, n, s->ranks.v[r]) < n) == member)
                 tl_diff_add_middle(s, r, &sum, &nranks);
-        mean[i] = nranks > 0 ? (double)sum.ns[TL_DIFF_WAITING] / (double)nranks : NAN;
+        int64_t ns = waiting ? sum.ns[TL_DIFF_WAITING]
+                             : sum.ns[TL_DIFF_STEP] - sum.ns[TL_DIFF_WAITING] - sum.ns[TL_DIFF_TRANSFER] -
+                                   sum.ns[TL_DIFF_UNKNOWN];
+        mean[i] = nranks > 0 ? (double)ns / (double)nranks : NAN;
     }
     return mean[B] - mean[A];
+}
+
+/* Returns whether the finding is waiting for a rank whose own work, beyond that of the others, makes half or more of
+ * the change of the step. */
+static bool is_straggler(const tl_diff *diff, const tl_diff_found *row)
+{
+    const tl_diff_found *step = tl_table_row(&diff->tables[TABLE_FOUND], 0);
+    const int64_t rank = row->rank;
+    return row->part == TL_DIFF_WAITING && row->sure && rank >= 0 &&
+           2 * (change_on(diff, false, &rank, 1, true) - change_on(diff, false, &rank, 1, false)) /
+                   (double)step->change_ns >=
+               1;
 }
 
 /* Names the transfer that the change of waiting follows from: of one group, whose members come later by half or more of
@@ -112,7 +127,8 @@ static void put_transfer(tl_diff *diff, tl_diff_found *reason, double way)
         for (size_t r = 0; r < s->ranks.n; r++)
             compared += place_of(members, n, s->ranks.v[r]) < n;
         double later_ns = way * (double)row->change_ns * (double)s->ranks.n / (double)compared,
-               others_ns = way * waiting_of(diff, members, n, false), own_ns = way * waiting_of(diff, members, n, true);
+               others_ns = way * change_on(diff, true, members, n, false),
+               own_ns = way * change_on(diff, true, members, n, true);
         if (others_ns > own_ns && 2 * later_ns >= others_ns && later_ns > most_ns) {
             most_ns = later_ns;
             reason->why = name_of_part(diff, row, false);
@@ -278,7 +294,7 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
         others = all_waiting(diff, step, &change_ns, &share);
         put_transfer(diff, &reason, way);
         reason.rank = reason.why == TL_NO_NAME ? awaited(diff, way, (double)change_ns) : -1;
-        if (reason.rank >= 0)
+        if (reason.rank >= 0 && !diff->basis.other_work)
             put_reason(diff, &reason, way);
     } else {
         reason.rank = is_long ? rank_of_long_steps(diff) : changed_rank(diff, step->part);
@@ -321,7 +337,8 @@ static bool is_told_by_kernels(const tl_diff *diff, const tl_diff_step *step, do
     int64_t named_ns = 0;
     TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL])
         named_ns += is_named(diff, row) && part_of_kind(diff, row->kind) == step->part ? row->change_ns : 0;
-    return ((step->part == TL_DIFF_COMPUTE && isnan(common)) || step->part == TL_DIFF_COPY) &&
+    return !diff->basis.other_work &&
+           ((step->part == TL_DIFF_COMPUTE && isnan(common)) || step->part == TL_DIFF_COPY) &&
            (step->change_ns == 0 || 2 * (double)named_ns / (double)step->change_ns >= 1);
 }
 
@@ -407,7 +424,8 @@ void tl_diff_verdict(tl_diff *diff)
             find_part(diff, row, common);
     }
     TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL])
-        find_kernel(diff, row, common);
+        if (!diff->basis.other_work)
+            find_kernel(diff, row, common);
     /* If no part explains the change of the step, or it cannot be tested: the largest parts, though not significant. */
     double left = step->share;
     TL_ROWS (const tl_diff_found, row, table)
@@ -432,6 +450,15 @@ void tl_diff_verdict(tl_diff *diff)
                 *waiting = cause;
             }
         }
+    /* A straggler stands first: what others transfer may grow with it. */
+    for (size_t i = 2; i < table->n; i++) {
+        tl_diff_found *first = tl_table_row(table, 1), waiting = *(tl_diff_found *)tl_table_row(table, i);
+        if (is_straggler(diff, &waiting)) {
+            memmove(first + 1, first, (i - 1) * sizeof waiting);
+            *first = waiting;
+            break;
+        }
+    }
     int32_t place = 0;
     TL_ROWS (tl_diff_found, row, table)
         row->place = place++;

@@ -83,6 +83,8 @@ static void say_differences(FILE *out, const tl_diff_words *d)
             say(out, d, "%s: %s in A, %s in B%s.", tl_cell_in_words(row->what, sizeof row->what).text, a.text, b.text,
                 alike ? "" : "; times may differ for that alone");
     }
+    if (d->basis.other_work)
+        say(out, d, "A and B do different work: parts of the step are compared here, kernels in table diff_kernel.");
 }
 
 static const char *per_step(const tl_diff_words *d)
@@ -254,5 +256,6 @@ void tl_print_diff(FILE *out, const tl_diff_words *d)
     if (d->found->n > FOUND_SAID + 1)
         say(out, d, "  and %zu smaller change%s: table diff.", d->found->n - FOUND_SAID - 1,
             d->found->n - FOUND_SAID > 2 ? "s" : "");
-    say_operators(out, d);
+    if (!d->basis.other_work)
+        say_operators(out, d);
 }

@@ -133,6 +133,31 @@ static void a_transfer_that_others_wait_for_stands_before_the_waiting(void)
     end(diff, r[0], r[1]);
 }
 
+/* Rank 2 computes for 100 us longer, by which the others wait 30 and transfer 70 us longer. */
+static void a_straggler_stands_before_the_transfer_that_grows_with_it(void)
+{
+    run *r[2] = { ranks_of(3, 0, plain, 1), ranks_of(3, 0, plain, 1) };
+    uint64_t seed = 7;
+    for (int i = 0; i < 2; i++)
+        for (int32_t s = 0; s < 24; s++) {
+            const bool late = s % 3 == 2;
+            drawn d = plain;
+            d.compute += (int64_t)unit_below(&seed, 5) + (late ? 100 * i : 0);
+            d.waiting += late ? 0 : 30 * i;
+            d.transfer += late ? 0 : 70 * i;
+            put_step(r[i], s % 3, s / 3, s / 3 * 20000, d);
+        }
+    tl_blame charge = { .to_rank = 2, .from_rank = 0, .waiters = 2, .direct_ns = 8 * 60 * US };
+    put(r[1], &tl_blame_schema, &charge);
+    tl_diff *diff = compare(r[0], r[1]);
+    CU_ASSERT_EQUAL_FATAL(nfound(diff), 4);
+    CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_WAITING);
+    CU_ASSERT_EQUAL(found(diff, 1)->rank, 2);
+    CU_ASSERT_EQUAL(found(diff, 2)->part, TL_DIFF_TRANSFER);
+    CU_ASSERT_TRUE(found(diff, 2)->change_ns > found(diff, 1)->change_ns);
+    end(diff, r[0], r[1]);
+}
+
 /* Five of eight steps wait for rank 1: too few for a test of the waiting, of which the verdict on B is sure. */
 static void what_the_verdict_of_the_longer_run_is_sure_of_is_said(void)
 {
@@ -247,12 +272,33 @@ static void other_libraries_are_told_first(void)
     TL_ROWS (tl_rank, row, tl_tables_get(&b->tables, &tl_rank_schema))
         memcpy(row->libraries, "CUDA 12.6, NCCL 2.21.5", sizeof "CUDA 12.6, NCCL 2.21.5");
     tl_diff *diff = compare(a, b);
-    const tl_diff_run *row = tl_table_row(tl_diff_table(diff, &tl_diff_run_schema), 1);
+    const tl_diff_run *row = tl_table_row(tl_diff_table(diff, &tl_diff_run_schema), 2);
     CU_ASSERT_STRING_EQUAL(row->what, "libraries");
     CU_ASSERT_EQUAL(row->differs, 1);
     CU_ASSERT_STRING_EQUAL(row->a, "CUDA 12.4, NCCL 2.21.5");
     CU_ASSERT_STRING_EQUAL(row->b, "CUDA 12.6, NCCL 2.21.5");
     end(diff, a, b);
+}
+
+/* Of three kernels of either run one is common: that is told first, and parts of the step instead of kernels. */
+static void runs_of_different_work_are_not_compared_by_kernels(void)
+{
+    static const char *const names[2][3] = { { "gemm", "softmax", "norm" }, { "gemm", "conv", "pool" } };
+    drawn slower = plain;
+    slower.compute += 200;
+    run *r[2] = { steps_of(6, plain, 3), steps_of(6, slower, 9) };
+    for (int i = 0; i < 2; i++)
+        for (int32_t k = 0; k < 6; k++)
+            put_kernel(r[i], k / 3, TL_COMPUTE, names[i][k % 3], 6, k % 3 == 0 ? 50 : 100);
+    tl_diff *diff = compare(r[0], r[1]);
+    const tl_diff_run *common = tl_table_row(tl_diff_table(diff, &tl_diff_run_schema), 0);
+    CU_ASSERT_EQUAL(common->differs, 1);
+    CU_ASSERT_STRING_EQUAL(common->a, "20 %");
+    CU_ASSERT_TRUE(tl_diff_basis_of(diff).other_work);
+    CU_ASSERT_EQUAL_FATAL(nfound(diff), 2);
+    CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_COMPUTE);
+    CU_ASSERT_EQUAL(found(diff, 1)->name, TL_NO_NAME);
+    end(diff, r[0], r[1]);
 }
 
 static void one_step_each_is_not_significant(void)
@@ -346,7 +392,7 @@ static void a_rank_without_a_trace_on_one_side_is_no_difference(void)
             row->idle_ns -= 50 * US;
         }
     tl_diff *diff = compare(a, b);
-    const tl_diff_run *ranks = tl_table_row(tl_diff_table(diff, &tl_diff_run_schema), 3);
+    const tl_diff_run *ranks = tl_table_row(tl_diff_table(diff, &tl_diff_run_schema), 4);
     CU_ASSERT_EQUAL(nfound(diff), 1);
     CU_ASSERT_EQUAL(found(diff, 0)->change_ns, 0);
     CU_ASSERT_STRING_EQUAL(ranks->a, "0,1 (0 compared)");
@@ -510,6 +556,8 @@ static const unit_test tests[] = {
     TEST(an_unmatched_group_is_the_group_that_the_other_side_matched),
     TEST(groups_of_which_one_side_knows_less_are_compared_as_one),
     TEST(other_libraries_are_told_first),
+    TEST(runs_of_different_work_are_not_compared_by_kernels),
+    TEST(a_straggler_stands_before_the_transfer_that_grows_with_it),
     TEST(one_step_each_is_not_significant),
     TEST(a_cut_trace_costs_no_steps_of_other_ranks),
     TEST(a_step_with_lost_work_is_not_compared),
