@@ -64,6 +64,7 @@ void tl_csv_end_row(tl_csv *csv)
     if (csv->file != NULL)
         fwrite(csv->line.v, 1, csv->line.n, csv->file);
     csv->line.n = csv->column = 0;
+    csv->nrows++;
 }
 
 void tl_csv_head(tl_csv *csv, const char *names)
@@ -139,15 +140,16 @@ void tl_csv_clear(const char *dir, const char *const *begins)
 /* ------------------------------------------------------------------------------------------------------------- words
  */
 
-void tl_csv_write_notes(tl_csv_folder *folder, const tl_bytes *lines)
+void tl_csv_write_notes(tl_csv_folder *folder)
 {
     tl_csv csv = tl_csv_open(folder, "notes.txt", NULL);
-    if (csv.file != NULL && lines->n > 0)
-        fwrite(lines->v, 1, lines->n, csv.file);
+    if (csv.file != NULL && folder->notes.n > 0)
+        fwrite(folder->notes.v, 1, folder->notes.n, csv.file);
     tl_csv_close(&csv);
+    tl_bytes_free(&folder->notes);
 }
 
-void tl_csv_note(tl_bytes *notes, bool warn, const char *format, ...)
+void tl_csv_note(tl_csv_folder *folder, bool warn, const char *format, ...)
 {
     char words[2047];
     va_list args;
@@ -157,5 +159,5 @@ void tl_csv_note(tl_bytes *notes, bool warn, const char *format, ...)
     va_end(args);
     if (warn)
         tl_warn("%s", words);
-    tl_bytes_say(notes, "%s\n", words);
+    tl_bytes_say(&folder->notes, "%s\n", words);
 }

@@ -23,6 +23,7 @@
 typedef struct tl_csv_folder {
     const char *dir; /* borrowed */
     tl_error error;
+    tl_bytes notes; /* lines; tl_bytes_free ends them */
 } tl_csv_folder;
 
 static inline bool tl_csv_failed(const tl_csv_folder *folder)
@@ -37,7 +38,13 @@ typedef struct tl_csv {
     tl_part_file part; /* renamed to `path` at the close */
     tl_bytes line;     /* the current row */
     size_t column;     /* index of the next cell in the row */
+    size_t nrows;      /* rows so far, with the header */
 } tl_csv;
+
+static inline bool tl_csv_has_rows(const tl_csv *csv)
+{
+    return csv->nrows > 1;
+}
 
 typedef enum tl_cell_kind { TL_CELL_INT, TL_CELL_REAL, TL_CELL_TEXT } tl_cell_kind;
 
@@ -81,7 +88,7 @@ static inline tl_cell tl_string(tl_text text)
 
 static inline tl_cell tl_words(const char *words)
 {
-    return tl_string((tl_text){ words, strlen(words) });
+    return tl_string(tl_text_of(words));
 }
 
 /* Returns a view of the bytes, valid until the bytes grow. */
@@ -159,10 +166,17 @@ static inline void tl_csv_close(tl_csv *csv)
  * NULL. */
 void tl_csv_clear(const char *dir, const char *const *begins);
 
-/* Writes the lines as DIR/notes.txt. */
-void tl_csv_write_notes(tl_csv_folder *folder, const tl_bytes *lines);
+/* Writes the notes as DIR/notes.txt, and frees them. */
+void tl_csv_write_notes(tl_csv_folder *folder);
 
-/* Adds a line to notes, cut after 2,046 bytes.  If `warn`, the line also goes to stderr. */
-void tl_csv_note(tl_bytes *notes, bool warn, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Adds a line to the notes, cut after 2,046 bytes.  If `warn`, the line also goes to stderr. */
+void tl_csv_note(tl_csv_folder *folder, bool warn, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Appends a text, after `between` unless the bytes are empty. */
+static inline void tl_bytes_join(tl_bytes *bytes, const char *between, tl_text text)
+{
+    tl_bytes_put(bytes, between, bytes->n > 0 ? strlen(between) : 0);
+    tl_bytes_put(bytes, text.p, text.n);
+}
 
 #endif

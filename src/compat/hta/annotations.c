@@ -177,7 +177,7 @@ void tl_hta_kernels_of_annotations(tl_hta_job *job)
             unify_by_times(&c);
             write_rank(&each, &sums, &c);
         } else if (c.notes.n > 0) {
-            tl_hta_note_rank(job, "gpu_kernels_with_user_annotation", frame, "%s",
+            tl_hta_note_rank(&job->out, "gpu_kernels_with_user_annotation", frame, "%s",
                              "rounding has made durations negative; HTA gives up the rank");
         }
         free(c.kernels.v);
@@ -186,5 +186,6 @@ void tl_hta_kernels_of_annotations(tl_hta_job *job)
     tl_csv_end(&each, any);
     tl_csv_end(&sums, any);
     if (!any_notes)
-        tl_hta_note(job, "gpu_kernels_with_user_annotation: no rank has annotations of the device to tell kernels by");
+        tl_hta_note(&job->out,
+                    "gpu_kernels_with_user_annotation: no rank has annotations of the device to tell kernels by");
 }

@@ -65,12 +65,10 @@ static void write_threads(tl_csv *csv, const tl_hta_graph *g, int64_t *nstacks)
     for (size_t i = 0; i < g->nstacks; i++) {
         const tl_hta_stack *stack = &g->stack[i];
         const tl_hta_row *row = &g->frame->rows.v[stack->label_row];
-        uint32_t before = tl_map_get(&count, (uint64_t)stack->root), n = before == TL_MAP_NONE ? 1 : before + 1;
         tl_text label = stack->main ? TL_TEXT("main") : stack->backward ? TL_TEXT("bwd") : tl_hta_name(g->frame, row);
 
         TL_ROW(csv, g->frame->rank, tl_hta_pid(g->frame, row->track), tl_hta_tid(g->frame, row->track), label,
-               (*nstacks)++, stack->root, n);
-        tl_map_put(&count, (uint64_t)stack->root, n);
+               (*nstacks)++, stack->root, tl_map_count(&count, (uint64_t)stack->root) + 1);
     }
     tl_map_free(&count);
 }
@@ -78,21 +76,19 @@ static void write_threads(tl_csv *csv, const tl_hta_graph *g, int64_t *nstacks)
 void tl_hta_call_graphs(tl_hta_job *job)
 {
     int64_t nstacks = 0;
-    bool any = false;
     tl_csv threads = tl_csv_open(&job->out, "callgraph_threads.csv", "rank,pid,tid,label,stack_index,stack_root,count");
 
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         tl_hta_graph g = tl_hta_graph_of(frame);
         if (g.why[0] != '\0') {
-            tl_hta_note_rank(job, "callgraph", frame, "none: %s; HTA gives up all ranks", g.why);
+            tl_hta_note_rank(&job->out, "callgraph", frame, "none: %s; HTA gives up all ranks", g.why);
         } else {
-            any = true;
             write_graph(&g, &job->out);
             write_threads(&threads, &g, &nstacks);
         }
         tl_hta_graph_free(&g);
     }
-    tl_csv_end(&threads, any);
+    tl_csv_end(&threads, tl_csv_has_rows(&threads));
 }
 
 /* ------------------------------------------------------------------------------------------------- older call stacks
@@ -166,176 +162,154 @@ void tl_hta_call_stacks(tl_hta_job *job)
 static const char *const ops[] = { "aten::linear", "aten::conv2d", "aten::convolution", "aten::addmm",
                                    "aten::mm",     "aten::matmul", "aten::add",         "aten::copy_" };
 
-/* Parameters of the tables of one operator and minimum length. */
-typedef struct family {
-    char words[WORDS + 32]; /* part of the files' names: "aten_linear_min3" */
-    bool *is_op;            /* by symbol: whether it has the operator's name in it */
-    uint32_t min;           /* fewest kernels of a pattern */
-    size_t marked;          /* number of most frequent patterns that are marked */
-} family;
-
-typedef struct pattern {
-    uint64_t count;
-    double kernel_dur_sum, dur; /* sums over the occurrences, us */
-} pattern;
-
 /* An outermost row of the operator, with the kernels launched within. */
 typedef struct occurrence {
-    uint32_t at;      /* position of the row */
-    uint32_t pattern; /* id of the pattern's text */
+    uint32_t at;   /* position of the row */
+    tl_bytes text; /* "operator|kernel|kernel" */
+    bool marked;
 } occurrence;
+
+/* The occurrences with one text. */
+typedef struct pattern {
+    const uint32_t *occurrences;
+    size_t n;
+    tl_text text;
+    double kernel_dur_sum, dur; /* sums over the occurrences, us */
+} pattern;
 
 /* The patterns of one rank. */
 typedef struct finding {
     const tl_hta_graph *graph;
-    const tl_hta_frame *frame;
-    const family *family;
-    tl_arena arena;
-    uint32_t *of; /* by position of a row: the occurrence that contains the row; NONE */
+    const char *op;
+    uint32_t min;  /* fewest kernels of a pattern */
+    int32_t depth; /* the smallest depth of a row of the operator, -1: outside the graph */
+    uint32_t *of;  /* by position of a row: the occurrence that contains the row; NONE */
     TL_VEC(occurrence) occurrences;
-    uint32_t *kernels; /* positions of kernels in occurrences */
-    size_t nkernels;
-    tl_names texts; /* "operator|kernel|kernel" */
+    uint32_t *order; /* occurrences by text */
     TL_VEC(pattern) patterns;
 } finding;
 
-/* Sets the row's occurrence: its parent's, or a new occurrence for a row of the operator at `depth`. */
-static void set_occurrence(finding *f, uint32_t at, int32_t depth)
+static bool is_op(const finding *f, uint32_t at)
+{
+    return tl_text_has(tl_hta_name(f->graph->frame, &f->graph->frame->rows.v[at]), f->op);
+}
+
+/* Sets the row's occurrence: its parent's, or a new occurrence for a row of the operator at the smallest depth.
+ * Returns the occurrence; NULL: none. */
+static occurrence *set_occurrence(finding *f, uint32_t at)
 {
     const tl_hta_node *node = &f->graph->node[at];
 
     if (node->parent != TL_HTA_TOP && f->of[node->parent] != NONE) {
         f->of[at] = f->of[node->parent];
-    } else if (node->depth == depth && node->nkernels >= f->family->min &&
-               f->family->is_op[f->frame->rows.v[at].name]) {
+    } else if (node->depth == f->depth && node->nkernels >= f->min && is_op(f, at)) {
+        tl_text name = tl_hta_name(f->graph->frame, &f->graph->frame->rows.v[at]);
         f->of[at] = (uint32_t)f->occurrences.n;
         tl_vec_push(&f->occurrences, (occurrence){ .at = at });
+        tl_bytes_put(&f->occurrences.v[f->of[at]].text, name.p, name.n);
     }
+    return f->of[at] != NONE ? &f->occurrences.v[f->of[at]] : NULL;
 }
+
+TL_ORDER_BY(by_time, tl_hta_row, ts, index)
 
 static void find_occurrences(finding *f)
 {
     const tl_hta_graph *g = f->graph;
-    const size_t n = f->frame->rows.n;
-    int32_t depth = INT32_MAX;
+    const tl_hta_row *rows = g->frame->rows.v;
+    TL_VEC(uint32_t) kernels = { 0 };
 
-    f->of = tl_arena_take(&f->arena, n, sizeof *f->of);
-    f->kernels = tl_arena_take(&f->arena, n, sizeof *f->kernels);
-    for (uint32_t i = 0; i < n; i++) {
-        f->of[i] = NONE;
-        if (g->node[i].depth < depth && f->family->is_op[f->frame->rows.v[i].name])
-            depth = g->node[i].depth;
+    f->of = tl_malloc_none(g->frame->rows.n);
+    f->depth = INT32_MAX;
+    for (uint32_t i = 0; i < g->frame->rows.n; i++) {
+        if (g->node[i].depth < f->depth && is_op(f, i))
+            f->depth = g->node[i].depth;
+        if (g->node[i].depth >= 0 && tl_hta_on_stream(&rows[i]))
+            tl_vec_push(&kernels, i);
     }
-    for (size_t i = 0; i < g->nopened && depth >= 0; i++) /* depth -1, a candidate outside the graph: no pattern */
-        set_occurrence(f, g->opened[i], depth);
-    for (uint32_t i = 0; i < n && depth >= 0; i++)
-        if (g->node[i].depth >= 0 && tl_hta_on_stream(&f->frame->rows.v[i])) {
-            set_occurrence(f, i, depth);
-            if (f->of[i] != NONE)
-                f->kernels[f->nkernels++] = i;
-        }
+    for (size_t i = 0; i < g->nopened && f->depth >= 0; i++)
+        (void)set_occurrence(f, g->opened[i]);
+    tl_sort_index(kernels.v, kernels.n, by_time, rows);
+    for (size_t i = 0; i < kernels.n && f->depth >= 0; i++) {
+        occurrence *o = set_occurrence(f, kernels.v[i]);
+        if (o != NULL)
+            tl_bytes_join(&o->text, "|", tl_hta_name(g->frame, &rows[kernels.v[i]]));
+    }
+    free(kernels.v);
 }
 
-static int by_occurrence(const void *context, uint32_t a, uint32_t b)
+static int by_text(const void *occurrences, uint32_t a, uint32_t b)
 {
-    const finding *f = context;
-    const tl_hta_row *x = &f->frame->rows.v[a], *y = &f->frame->rows.v[b];
-    return f->of[a] != f->of[b] ? TL_COMPARE(f->of[a], f->of[b]) : TL_ORDER(x, y, ts, index);
+    const occurrence *v = occurrences;
+    return tl_text_compare(tl_bytes_text(&v[a].text), tl_bytes_text(&v[b].text));
 }
+
+TL_SORT_BY(by_count, pattern, DOWN(n)) /* ties stay in the order of their texts */
 
 static void count_patterns(finding *f)
 {
-    const tl_hta_row *rows = f->frame->rows.v;
-    tl_bytes text = { 0 };
-    size_t k = 0;
+    const occurrence *v = f->occurrences.v;
 
-    tl_sort_index(f->kernels, f->nkernels, by_occurrence, f);
-    TL_EACH (occurrence, o, f->occurrences) {
-        tl_text name = tl_hta_name(f->frame, &rows[o->at]);
-        text.n = 0;
-        tl_bytes_put(&text, name.p, name.n);
-        for (; k < f->nkernels && f->of[f->kernels[k]] == o - f->occurrences.v; k++) {
-            name = tl_hta_name(f->frame, &rows[f->kernels[k]]);
-            tl_bytes_put(&text, "|", 1);
-            tl_bytes_put(&text, name.p, name.n);
+    f->order = tl_sorted_index(f->occurrences.n, by_text, v);
+    TL_GROUPS (from, to, f->order, f->occurrences.n, by_text, v) {
+        pattern p = { f->order + from, to - from, tl_bytes_text(&v[f->order[from]].text), 0, 0 };
+        for (size_t i = from; i < to; i++) {
+            p.kernel_dur_sum += f->graph->node[v[f->order[i]].at].kernel_dur_sum;
+            p.dur += f->graph->frame->rows.v[v[f->order[i]].at].dur;
         }
-        o->pattern = tl_names_intern(&f->texts, tl_bytes_text(&text).p, text.n);
-        if (o->pattern == f->patterns.n)
-            tl_vec_push(&f->patterns, (pattern){ 0 });
-        pattern *p = &f->patterns.v[o->pattern];
-        p->count++;
-        p->kernel_dur_sum += f->graph->node[o->at].kernel_dur_sum;
-        p->dur += rows[o->at].dur;
+        tl_vec_push(&f->patterns, p);
     }
-    tl_bytes_free(&text);
+    tl_vec_sort(&f->patterns, by_count);
 }
 
-/* Sorted by count, descending; ties by text, ascending. */
-static int by_count(const void *context, uint32_t a, uint32_t b)
+/* Writes the patterns of a rank, and to the table `overlay` the number of rows in occurrences of the `nmarked` most
+ * frequent patterns. */
+static void write_patterns(tl_csv *csv, finding *f, size_t nmarked, const char *overlay, tl_csv_folder *folder)
 {
-    const finding *f = context;
-    return f->patterns.v[a].count != f->patterns.v[b].count
-               ? TL_COMPARE(f->patterns.v[b].count, f->patterns.v[a].count)
-               : tl_text_compare(tl_names_text(&f->texts, a), tl_names_text(&f->texts, b));
+    const tl_hta_frame *frame = f->graph->frame;
+    size_t nrows = 0;
+
+    find_occurrences(f);
+    count_patterns(f);
+    TL_EACH (const pattern, p, f->patterns) {
+        TL_ROW(csv, p->text, p->n, p->kernel_dur_sum, p->dur, frame->rank);
+        for (size_t i = 0; i < p->n && p < f->patterns.v + nmarked; i++)
+            f->occurrences.v[p->occurrences[i]].marked = true;
+    }
+    for (size_t i = 0; i < frame->rows.n; i++)
+        nrows += f->of[i] != NONE && f->occurrences.v[f->of[i]].marked;
+    if (f->patterns.n > 0) {
+        tl_csv table = tl_csv_open_rank(folder, overlay, frame->rank, "events,marked");
+        TL_ROW(&table, frame->nentries, nrows);
+        tl_csv_close(&table);
+    }
+    TL_EACH (occurrence, o, f->occurrences)
+        tl_bytes_free(&o->text);
+    free(f->of);
+    free(f->occurrences.v);
+    free(f->order);
+    free(f->patterns.v);
 }
 
-/* Writes the patterns of a rank and the number of rows in occurrences of the marked patterns.  False: no pattern. */
-static bool write_rank(tl_csv *csv, const family *of, const tl_hta_graph *graph, tl_csv_folder *folder)
+/* Writes the tables of an operator and a minimum length; without a pattern, a table with the header "none". */
+static void write_operator(tl_hta_job *job, const char *op, int64_t min, const tl_hta_graph *graphs, size_t n)
 {
-    finding f = { .graph = graph, .frame = graph->frame, .family = of };
-    char name[WORDS + 80];
-    uint64_t nmarked = 0;
+    char words[WORDS + 1], file[WORDS + 80], overlay[WORDS + 80];
+    const uint32_t least = min < UINT32_MAX ? (uint32_t)min : UINT32_MAX;
 
-    find_occurrences(&f);
-    count_patterns(&f);
-    const size_t n = f.patterns.n;
-    uint32_t *order = tl_sorted_index(n, by_count, &f);
-    bool *marked = tl_arena_zeroed(&f.arena, n, sizeof *marked);
-    for (size_t i = 0; i < n; i++) {
-        const pattern *p = &f.patterns.v[order[i]];
-        marked[order[i]] = i < of->marked;
-        TL_ROW(csv, tl_names_text(&f.texts, order[i]), p->count, p->kernel_dur_sum, p->dur, f.frame->rank);
-    }
-    for (size_t i = 0; i < f.frame->rows.n; i++)
-        nmarked += f.of[i] != NONE && marked[f.occurrences.v[f.of[i]].pattern];
-    if (n > 0) {
-        snprintf(name, sizeof name, "patterns_overlay_%s", of->words);
-        tl_csv overlay = tl_csv_open_rank(folder, name, f.frame->rank, "events,marked");
-        TL_ROW(&overlay, f.frame->nentries, nmarked);
-        tl_csv_close(&overlay);
-    }
-    free(order);
-    tl_names_free(&f.texts);
-    free(f.occurrences.v);
-    free(f.patterns.v);
-    tl_arena_free(&f.arena);
-    return n > 0;
-}
-
-/* ---------------------------------------------------------------------------------------------------------- tables */
-
-static void write_family(tl_hta_job *job, const char *op, int64_t min, const tl_hta_graph *graphs, size_t n)
-{
-    family of = { .is_op = tl_malloc(job->symbols->v.n * sizeof *of.is_op),
-                  .min = min < UINT32_MAX ? (uint32_t)min : UINT32_MAX,
-                  .marked = (size_t)job->parameters->top_k };
-    char name[WORDS + 80];
-    bool any = false;
-
-    for (uint32_t i = 0; i < job->symbols->v.n; i++)
-        of.is_op[i] = tl_text_has(tl_hta_text(job->symbols, i), op);
-    size_t nwords = tl_hta_file_words(of.words, WORDS, op); /* "aten::mm", 3 -> "aten_mm_min3" */
-    snprintf(of.words + nwords, sizeof of.words - nwords, "_min%u", of.min);
-    snprintf(name, sizeof name, "frequent_patterns_%s.csv", of.words);
-    tl_csv csv = tl_csv_open(&job->out, name, "pattern,count,GPU kernel duration (us),CPU op duration (us),rank");
+    tl_hta_file_words(words, WORDS, op); /* "aten::mm": aten_mm */
+    snprintf(file, sizeof file, "frequent_patterns_%s_min%u.csv", words, least);
+    snprintf(overlay, sizeof overlay, "patterns_overlay_%s_min%u", words, least);
+    tl_csv csv = tl_csv_open(&job->out, file, "pattern,count,GPU kernel duration (us),CPU op duration (us),rank");
     for (size_t i = 0; i < n; i++)
-        any |= graphs[i].why[0] == '\0' && write_rank(&csv, &of, &graphs[i], &job->out);
-    if (!any) {
+        if (graphs[i].why[0] == '\0')
+            write_patterns(&csv, &(finding){ .graph = &graphs[i], .op = op, .min = least },
+                           (size_t)job->parameters->top_k, overlay, &job->out);
+    if (!tl_csv_has_rows(&csv)) {
         tl_csv_end(&csv, false);
-        csv = tl_csv_open(&job->out, name, "none");
+        csv = tl_csv_open(&job->out, file, "none");
     }
     tl_csv_close(&csv);
-    free(of.is_op);
 }
 
 /* Writes the tables of the operator in the parameters; without one, of the first `most` operators in `ops` that the job
@@ -345,15 +319,15 @@ static void write_operators(tl_hta_job *job, const tl_hta_graph *graphs, size_t 
     const int64_t min = job->parameters->min_pattern_len;
 
     if (job->parameters->operator_name != NULL) {
-        write_family(job, job->parameters->operator_name, min, graphs, n);
+        write_operator(job, job->parameters->operator_name, min, graphs, n);
         return;
     }
     for (size_t i = 0; i < sizeof ops / sizeof ops[0] && most > 0; i++)
         if (tl_names_find(&job->symbols->texts, ops[i], strlen(ops[i])) != TL_NO_NAME) {
             most--;
-            write_family(job, ops[i], min, graphs, n);
+            write_operator(job, ops[i], min, graphs, n);
             if (min != 1)
-                write_family(job, ops[i], 1, graphs, n);
+                write_operator(job, ops[i], 1, graphs, n);
         }
 }
 
@@ -370,7 +344,8 @@ void tl_hta_frequent_patterns(tl_hta_job *job)
         graphs[i] = tl_hta_graph_of(&job->frames.v[i]);
         if (graphs[i].why[0] != '\0') {
             nrefused++;
-            tl_hta_note_rank(job, "frequent_patterns", graphs[i].frame, "%s", "none, for there is no call graph of it");
+            tl_hta_note_rank(&job->out, "frequent_patterns", graphs[i].frame, "%s",
+                             "none, for there is no call graph of it");
         }
     }
     if (nrefused < n)

@@ -410,15 +410,16 @@ static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
     const bool gives_up = calls->why != NULL || g.why[0] != '\0';
     const bool found = !gives_up && g.invalid == NULL;
     if (gives_up)
-        tl_csv_note(&job->notes, p->asked && calls->frame == job->frames.v, "%s: HTA gives up: %s", tag,
+        tl_csv_note(&job->out, p->asked && calls->frame == job->frames.v, "%s: HTA gives up: %s", tag,
                     calls->why != NULL ? calls->why : g.why);
     else if (!found)
-        tl_hta_note(job, "%s: no path: %s", tag, g.invalid);
+        tl_hta_note(&job->out, "%s: no path: %s", tag, g.invalid);
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !gives_up; i++) {
         if ((tables[i].of_path && !found) || (tables[i].asked && !p->asked))
             continue;
         if (tables[i].put == put_edges && !p->asked && g.edges.n > LARGE_EDGES) {
-            tl_hta_note(job, "%s: %zu edges are not listed; --annotation lists those of what it names", tag, g.edges.n);
+            tl_hta_note(&job->out, "%s: %zu edges are not listed; --annotation lists those of what it names", tag,
+                        g.edges.n);
             continue;
         }
         snprintf(file, sizeof file, "%s_%s.csv", tag, tables[i].name);
@@ -432,7 +433,7 @@ static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
         if (st == TL_EOUTPUT)
             job->out.error = why;
         else if (st != TL_OK)
-            tl_hta_note_rank(job, "overlaid_critical_path", calls->frame, "none: %s", why.text);
+            tl_hta_note_rank(&job->out, "overlaid_critical_path", calls->frame, "none: %s", why.text);
     }
     tl_hta_path_graph_free(&g);
     return found;
@@ -503,7 +504,7 @@ void tl_hta_critical_paths(tl_hta_job *job)
     else
         add_usual(&all, job);
     if (all.n > 0 && tl_names_find(&job->symbols->texts, "cuda_sync", 9) == TL_NO_NAME)
-        tl_hta_note(job,
+        tl_hta_note(&job->out,
                     "critical_path: no rank has synchronisations (cuda_sync): what waited for the device is not known");
     for (size_t i = 0; i < job->frames.n; i++) {
         tl_hta_rank_calls calls = tl_hta_rank_calls_of(&job->frames.v[i], job->parameters->data_load_events);

@@ -15,104 +15,65 @@
 #include "tlmpi/trace/text/json.h"
 #include <stdlib.h>
 
-typedef TL_VEC(uint32_t) positions;
+/* An operator above or below a launch in the call graph. */
+typedef struct op {
+    uint32_t launch; /* position in counting.launches */
+    const tl_hta_row *row;
+} op;
+
+TL_SORT_BY(by_launch, op, launch)
+TL_SORT_BY(by_launch_and_time, op, launch, row->ts, row->index)
+TL_ORDER_BY(by_time, tl_hta_row, ts, index)
 
 typedef struct counting {
     const tl_hta_graph *graph;
     const tl_hta_frame *frame;
-    tl_arena arena;
-    uint32_t *ranges, *launches; /* positions; launches sorted by time */
-    size_t nranges, nlaunches;
-    uint32_t *place; /* by position of a row: its index in graph->opened; nopened for a row not in it */
-    tl_names keys;   /* names of counters without a fixed column, in order of first sight */
-    char why[128];   /* why there is no table; "": there is a table */
+    TL_VEC(uint32_t) ranges, launches; /* positions of rows, in the end sorted by time */
+    TL_VEC(op) ops;                    /* sorted by launch, then by time */
+    tl_names keys;                     /* names of counters without a fixed column, in order of first sight */
 } counting;
-
-TL_ORDER_BY(by_time, tl_hta_row, ts, index)
 
 static void find_rows(counting *c)
 {
-    const size_t n = c->frame->rows.n;
-
-    c->ranges = tl_arena_take(&c->arena, n, sizeof *c->ranges);
-    c->launches = tl_arena_take(&c->arena, n, sizeof *c->launches);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < c->frame->rows.n; i++) {
         const tl_hta_row *row = &c->frame->rows.v[i];
         if (tl_text_is(tl_hta_cat(c->frame, row), "cuda_profiler_range"))
-            c->ranges[c->nranges++] = i;
+            tl_vec_push(&c->ranges, i);
         else if (tl_text_starts(tl_hta_cat(c->frame, row), "cuda_runtime") &&
                  tl_text_starts(tl_hta_name(c->frame, row), "cudaLaunchKernel"))
-            c->launches[c->nlaunches++] = i;
+            tl_vec_push(&c->launches, i);
     }
-    tl_sort_index(c->launches, c->nlaunches, by_time, c->frame->rows.v);
 }
 
-/* Whether row `above` is row `at` or an ancestor of it. */
-static bool is_within(const tl_hta_graph *g, uint32_t at, uint32_t above)
-{
-    while (at != TL_HTA_TOP && at != above)
-        at = g->node[at].parent;
-    return at == above;
-}
-
-/* Adds the row if it is an operator. */
-static void add_if_operator(const counting *c, positions *ops, uint32_t at)
-{
-    if (tl_text_is(tl_hta_cat(c->frame, &c->frame->rows.v[at]), "cpu_op"))
-        tl_vec_push(ops, at);
-}
-
-/* Sets *ops to the operators above and below a launch, sorted by time. */
-static void find_ops(const counting *c, uint32_t launch, positions *ops)
+static void find_ops(counting *c)
 {
     const tl_hta_graph *g = c->graph;
+    const tl_hta_row *rows = c->frame->rows.v;
+    uint32_t *number = tl_malloc_none(c->frame->rows.n); /* by position of a launch: its number */
 
-    ops->n = 0;
-    if (g->node[launch].depth < 0)
-        return;
-    for (uint32_t at = g->node[launch].parent; at != TL_HTA_TOP; at = g->node[at].parent)
-        add_if_operator(c, ops, at);
-    for (size_t i = (size_t)c->place[launch] + 1; i < g->nopened && is_within(g, g->opened[i], launch); i++)
-        add_if_operator(c, ops, g->opened[i]);
-    tl_sort_index(ops->v, ops->n, by_time, c->frame->rows.v);
+    for (uint32_t k = 0; k < c->launches.n; k++)
+        number[c->launches.v[k]] = k;
+    for (size_t i = 0; i < g->nopened; i++) {
+        const uint32_t at = g->opened[i];
+        const bool is_op = tl_text_is(tl_hta_cat(c->frame, &rows[at]), "cpu_op");
+        for (uint32_t above = g->node[at].parent; above != TL_HTA_TOP; above = g->node[above].parent) {
+            if (number[at] != UINT32_MAX && tl_text_is(tl_hta_cat(c->frame, &rows[above]), "cpu_op"))
+                tl_vec_push(&c->ops, (op){ number[at], &rows[above] });
+            if (number[above] != UINT32_MAX && is_op)
+                tl_vec_push(&c->ops, (op){ number[above], &rows[at] });
+        }
+    }
+    tl_vec_sort(&c->ops, by_launch_and_time);
+    free(number);
 }
 
-/* Sets `place`, and `why` if a launch has no operator above or below it. */
-static void check_ops(counting *c)
+/* Returns the first launch without an operator; the number of launches: each has one. */
+static size_t find_lone_launch(const counting *c)
 {
-    positions ops = { 0 };
-
-    c->place = tl_arena_take(&c->arena, c->frame->rows.n, sizeof *c->place);
-    for (size_t i = 0; i < c->frame->rows.n; i++)
-        c->place[i] = (uint32_t)c->graph->nopened;
-    for (uint32_t i = 0; i < c->graph->nopened; i++)
-        c->place[c->graph->opened[i]] = i;
-    for (size_t k = 0; k < c->nlaunches && c->why[0] == '\0'; k++) {
-        find_ops(c, c->launches[k], &ops);
-        if (ops.n == 0)
-            snprintf(c->why, sizeof c->why, "the launch of entry %u stands in no operator",
-                     c->frame->rows.v[c->launches[k]].index);
-    }
-    free(ops.v);
-}
-
-/* Ends a row with the operators of a launch, the first and the last operator. */
-static void put_ops(const counting *c, uint32_t launch, tl_csv *csv)
-{
-    positions ops = { 0 };
-    tl_bytes stack = { 0 };
-    tl_text first = { 0 }, last = { 0 };
-
-    find_ops(c, launch, &ops);
-    TL_EACH (const uint32_t, op, ops) {
-        last = tl_hta_name(c->frame, &c->frame->rows.v[*op]);
-        first = op == ops.v ? last : first;
-        tl_bytes_put(&stack, "|", op > ops.v);
-        tl_bytes_put(&stack, last.p, last.n);
-    }
-    TL_ROW(csv, &stack, first, last);
-    tl_bytes_free(&stack);
-    free(ops.v);
+    size_t k = 0;
+    TL_RUNS (from, to, &c->ops, by_launch)
+        k += c->ops.v[from].launch == k;
+    return k;
 }
 
 /* ------------------------------------------------------------------------------------------------- the args of ranges
@@ -154,14 +115,14 @@ static bool is_column(tl_text key)
 /* Returns the args of a range; empty: none. */
 static tl_text args_of(const counting *c, size_t range)
 {
-    const uint32_t index = c->frame->rows.v[c->ranges[range]].index;
+    const uint32_t index = c->frame->rows.v[c->ranges.v[range]].index;
     return tl_names_text(&c->frame->texts, tl_hta_args_of(c->frame, index)->range);
 }
 
 /* Collects the names of the counters. */
 static void find_counters(counting *c)
 {
-    for (size_t i = 0; i < c->nranges; i++) {
+    for (size_t i = 0; i < c->ranges.n; i++) {
         tl_text rest = tl_json_inside(args_of(c, i)), key, value;
         while (tl_json_member(&rest, &key, &value))
             if (!is_column(key))
@@ -215,17 +176,12 @@ static void put_args(const counting *c, size_t range, tl_csv *csv)
     free(counters);
 }
 
-static int by_time_of_range(const void *context, uint32_t a, uint32_t b)
-{
-    const counting *c = context;
-    return by_time(c->frame->rows.v, c->ranges[a], c->ranges[b]);
-}
-
+/* Range i belongs to launch i; each launch has operators. */
 static void write_table(counting *c, tl_csv_folder *folder)
 {
     const tl_hta_frame *frame = c->frame;
-    uint32_t *order = tl_sorted_index(c->nranges, by_time_of_range, c);
     tl_csv csv = tl_csv_open_rank(folder, "cupti_counters", frame->rank, NULL);
+    tl_bytes stack = { 0 };
 
     tl_csv_head(&csv, "index,cat,name,pid,tid,ts,dur,stream,correlation");
     for (size_t i = 0; i < NCOLUMNS; i++)
@@ -235,32 +191,23 @@ static void write_table(counting *c, tl_csv_folder *folder)
     tl_csv_head(&csv, "index_correlation,iteration,end," TL_HTA_GRAPH_HEADER
                       ",index_runtime,op_stack,top_level_op,bottom_level_op");
     tl_csv_end_row(&csv);
-    for (size_t i = 0; i < c->nranges; i++) {
-        uint32_t at = c->ranges[order[i]];
+    TL_RUNS (from, to, &c->ops, by_launch) {
+        const size_t i = c->ops.v[from].launch;
+        const uint32_t at = c->ranges.v[i];
         const tl_hta_row *row = &frame->rows.v[at];
         TL_CELLS(&csv, row->index, tl_hta_cat(frame, row), tl_hta_name(frame, row), tl_hta_pid(frame, row->track),
                  tl_hta_tid(frame, row->track), row->ts, row->dur, row->stream, row->correlation);
-        put_args(c, order[i], &csv);
+        put_args(c, i, &csv);
         TL_CELLS(&csv, row->link, tl_hta_step(row->iteration), row->end);
         tl_hta_graph_cells(c->graph, at, &csv);
-        TL_CELLS(&csv, frame->rows.v[c->launches[i]].index);
-        put_ops(c, c->launches[i], &csv);
+        stack.n = 0;
+        for (size_t k = from; k < to; k++)
+            tl_bytes_join(&stack, "|", tl_hta_name(frame, c->ops.v[k].row));
+        TL_ROW(&csv, frame->rows.v[c->launches.v[i]].index, &stack, tl_hta_name(frame, c->ops.v[from].row),
+               tl_hta_name(frame, c->ops.v[to - 1].row));
     }
-    free(order);
+    tl_bytes_free(&stack);
     tl_csv_close(&csv);
-}
-
-/* Prepares the table of a rank with ranges, or sets `why`. */
-static void prepare_table(counting *c)
-{
-    if (c->nranges != c->nlaunches)
-        snprintf(c->why, sizeof c->why, "%zu ranges and %zu launches", c->nranges, c->nlaunches);
-    else if (c->graph->why[0] != '\0')
-        snprintf(c->why, sizeof c->why, "there is no call graph");
-    else
-        check_ops(c);
-    if (c->why[0] == '\0')
-        find_counters(c);
 }
 
 /* A rank without ranges has no table and needs no call graph. */
@@ -268,18 +215,33 @@ void tl_hta_cupti_counters(tl_hta_job *job)
 {
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         counting c = { .frame = frame };
+        tl_hta_graph graph = { .nopened = 0 };
         find_rows(&c);
-        if (c.nranges > 0) {
-            tl_hta_graph graph = tl_hta_graph_of(frame);
-            c.graph = &graph;
-            prepare_table(&c);
-            if (c.why[0] != '\0')
-                tl_hta_note_rank(job, "cupti_counters", frame, "no table: %s", c.why);
+        find_counters(&c);
+        tl_sort_index(c.ranges.v, c.ranges.n, by_time, frame->rows.v);
+        tl_sort_index(c.launches.v, c.launches.n, by_time, frame->rows.v);
+        if (c.ranges.n > 0)
+            graph = tl_hta_graph_of(frame);
+        c.graph = &graph;
+        if (c.ranges.n != c.launches.n && c.ranges.n > 0) {
+            tl_hta_note_rank(&job->out, "cupti_counters", frame, "no table: %zu ranges and %zu launches", c.ranges.n,
+                             c.launches.n);
+        } else if (graph.why[0] != '\0') {
+            tl_hta_note_rank(&job->out, "cupti_counters", frame, "no table: %s", "there is no call graph");
+        } else if (c.ranges.n > 0) {
+            find_ops(&c);
+            const size_t lone = find_lone_launch(&c);
+            if (lone < c.launches.n)
+                tl_hta_note_rank(&job->out, "cupti_counters", frame,
+                                 "no table: the launch of entry %u stands in no operator",
+                                 frame->rows.v[c.launches.v[lone]].index);
             else
                 write_table(&c, &job->out);
-            tl_hta_graph_free(&graph);
         }
+        tl_hta_graph_free(&graph);
         tl_names_free(&c.keys);
-        tl_arena_free(&c.arena);
+        free(c.ranges.v);
+        free(c.launches.v);
+        free(c.ops.v);
     }
 }

@@ -98,11 +98,8 @@ static void make_runs(launches *all, tl_names *lists, const tl_hta_symbols *symb
     TL_RUNS (from, to, all, by_run) {
         launched run = all->v[from];
         list.n = 0;
-        for (size_t i = from; i < to; i++) {
-            tl_text name = tl_hta_text(symbols, all->v[i].kernels);
-            tl_bytes_put(&list, " -> ", i > from ? 4 : 0);
-            tl_bytes_put(&list, name.p, name.n);
-        }
+        for (size_t i = from; i < to; i++)
+            tl_bytes_join(&list, " -> ", tl_hta_text(symbols, all->v[i].kernels));
         run.kernels = tl_names_intern(lists, tl_bytes_text(&list).p, list.n);
         all->v[nruns++] = run;
     }
@@ -126,7 +123,7 @@ static int by_count(const void *a, const void *b)
     return order != 0 ? order : tl_text_compare(y->kernels, x->kernels);
 }
 
-static void write_rank(tl_csv *csv, const tl_hta_frame *frame, launches *runs)
+static void write_runs(tl_csv *csv, const tl_hta_frame *frame, launches *runs)
 {
     tl_names lists = { 0 };
     TL_VEC(row) rows = { 0 };
@@ -147,24 +144,27 @@ static void write_rank(tl_csv *csv, const tl_hta_frame *frame, launches *runs)
     tl_names_free(&lists);
 }
 
+static void write_rank(tl_csv *csv, const tl_hta_frame *frame)
+{
+    launches all = { 0 };
+
+    if (!find_launches(&all, frame))
+        tl_hta_note_rank(csv->folder, "aten_op_kernels_and_delay", frame, "%s",
+                         "a launch has no kernel, or more than one; HTA gives up the rank");
+    else if (all.n == 0)
+        tl_hta_note_rank(csv->folder, "aten_op_kernels_and_delay", frame, "%s",
+                         "no aten operator launches by a call that HTA knows; HTA gives up the rank");
+    else
+        write_runs(csv, frame, &all);
+    free(all.v);
+}
+
 void tl_hta_op_delays(tl_hta_job *job)
 {
     tl_csv csv = tl_csv_open(&job->out, "aten_op_kernels_and_delay.csv",
                              "rank,aten_op_name,kernel_sequence,occurrence_count,avg_aten_op_launch_delay,"
                              "avg_runtime_delay");
-    bool any = false;
-
-    TL_EACH (const tl_hta_frame, frame, job->frames) {
-        launches all = { 0 };
-        bool alone = find_launches(&all, frame), told = alone && all.n > 0;
-        any |= told;
-        if (told)
-            write_rank(&csv, frame, &all);
-        else
-            tl_hta_note_rank(job, "aten_op_kernels_and_delay", frame, "%s; HTA gives up the rank",
-                             alone ? "no aten operator launches by a call that HTA knows"
-                                   : "a launch has no kernel, or more than one");
-        free(all.v);
-    }
-    tl_csv_end(&csv, any);
+    TL_EACH (const tl_hta_frame, frame, job->frames)
+        write_rank(&csv, frame);
+    tl_csv_end(&csv, tl_csv_has_rows(&csv));
 }

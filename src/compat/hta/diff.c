@@ -11,6 +11,7 @@
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/part_file.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { CONTROL, TEST, NSIDES };
@@ -24,14 +25,13 @@ typedef struct op {
     tl_text name;
     unsigned is;
     size_t n[NSIDES];
-    double us[NSIDES], lost[NSIDES]; /* sum of durations; its compensation (Kahan), as in pandas */
+    double us[NSIDES]; /* sums of durations */
 } op;
 
 typedef TL_VEC(op) ops;
 
 typedef struct diff {
     tl_csv_folder *out;
-    tl_bytes *notes;
     ops all; /* one for each side, name and properties; unsorted */
 } diff;
 
@@ -40,10 +40,9 @@ typedef struct diff {
 /* Whether only digits follow "ProfilerStep#"; HTA fails on other names. */
 static bool is_step_name(tl_text name)
 {
-    size_t i = sizeof "ProfilerStep#" - 1, first = i;
-    while (i < name.n && tl_is_digit(name.p[i]))
-        i++;
-    return tl_text_starts(name, "ProfilerStep#") && i > first && i == name.n;
+    int n = 0;
+    sscanf(name.p, "ProfilerStep#%*[0-9]%n", &n);
+    return n > 0 && (size_t)n == name.n;
 }
 
 /* Returns the first step in the names of the job; -1: none.  *bad: a name on which HTA fails. */
@@ -80,14 +79,11 @@ static void count_rows(diff *d, const tl_hta_job *job, int side, const tl_ranges
             const uint32_t place = tl_map_number(&places, key, d->all.n);
             if (place >= d->all.n)
                 tl_vec_push(&d->all, (op){ .name = tl_hta_name(frame, row), .is = is });
-            op *o = &d->all.v[place];
-            double dur = row->dur - o->lost[side], sum = o->us[side] + dur;
-            o->lost[side] = sum - o->us[side] - dur;
-            o->us[side] = sum;
-            o->n[side]++;
+            d->all.v[place].us[side] += row->dur;
+            d->all.v[place].n[side]++;
         }
         if (nlost > 0)
-            tl_csv_note(d->notes, false, "compare_gpu: %s: rank %lld: %zu rows on stream 0 are in no step, to HTA",
+            tl_csv_note(d->out, false, "compare_gpu: %s: rank %lld: %zu rows on stream 0 are in no step, to HTA",
                         side_names[side], (long long)frame->rank, nlost);
     }
     tl_map_free(&places);
@@ -135,27 +131,16 @@ static ops ops_of(const diff *d, unsigned where, unsigned in, tl_arena *shortene
 }
 
 /* Writes the names in the control, then the names only in the test. */
-static void write_compare(diff *d, const char *file, const char *key, const ops *some)
+static void write_compare(tl_csv *csv, const ops *some)
 {
-    tl_csv csv = tl_csv_open(d->out, file, NULL);
-
-    tl_csv_head(&csv, key);
-    tl_csv_head(&csv, "control_counts,control_total_duration,test_counts,test_total_duration,diff_counts,diff_duration,"
-                      "counts_change_categories");
-    tl_csv_end_row(&csv);
     for (int absent = 0; absent <= 1; absent++)
-        TL_EACH (const op, o, *some) {
-            if ((o->n[CONTROL] == 0) != absent)
-                continue;
-            TL_CELLS(&csv, o->name);
-            for (int side = 0; side < NSIDES; side++)
-                TL_CELLS(&csv, o->n[side], o->us[side]);
-            TL_ROW(&csv, (int64_t)(o->n[TEST] - o->n[CONTROL]), o->us[TEST] - o->us[CONTROL],
-                   o->n[TEST] > o->n[CONTROL]   ? "+"
-                   : o->n[TEST] < o->n[CONTROL] ? "-"
-                                                : "=");
-        }
-    tl_csv_close(&csv);
+        TL_EACH (const op, o, *some)
+            if ((o->n[CONTROL] == 0) == absent)
+                TL_ROW(csv, o->name, o->n[CONTROL], o->us[CONTROL], o->n[TEST], o->us[TEST],
+                       (int64_t)(o->n[TEST] - o->n[CONTROL]), o->us[TEST] - o->us[CONTROL],
+                       o->n[TEST] > o->n[CONTROL]   ? "+"
+                       : o->n[TEST] < o->n[CONTROL] ? "-"
+                                                    : "=");
 }
 
 static const char *const changes[] = { "added", "deleted", "increased", "decreased", "unchanged" };
@@ -169,33 +154,41 @@ static size_t change_of(const op *o)
                                         : 4;
 }
 
-static void write_changes(diff *d, const char *file, const ops *some)
+static void write_changes(tl_csv *csv, const ops *some)
 {
-    tl_csv csv = tl_csv_open(d->out, file, "change,name");
-
     for (size_t k = 0; k < sizeof changes / sizeof *changes; k++)
         TL_EACH (const op, o, *some)
             if (change_of(o) == k)
-                TL_ROW(&csv, changes[k], o->name);
-    tl_csv_close(&csv);
+                TL_ROW(csv, changes[k], o->name);
 }
+
+#define COMPARED                                                                                                       \
+    ",control_counts,control_total_duration,test_counts,test_total_duration,diff_counts,diff_duration,"                \
+    "counts_change_categories"
+
+static const struct {
+    const char *file, *header; /* %s in `file`: the device */
+    void (*write)(tl_csv *csv, const ops *some);
+    unsigned in; /* properties of the rows */
+    bool shortened;
+} tables[] = {
+    { "compare_%s.csv", "name" COMPARED, write_compare, IN_CHOSEN_STEPS, false },
+    { "compare_%s_short.csv", "short_name" COMPARED, write_compare, IN_CHOSEN_STEPS, true },
+    { "compare_%s_all_iterations.csv", "name" COMPARED, write_compare, 0, false },
+    { "ops_diff_%s.csv", "change,name", write_changes, IN_CHOSEN_STEPS, false },
+};
 
 /* Writes HTA's tables of one device. */
 static void write_device(diff *d, const char *device, unsigned where)
 {
-    static const char *const kinds[] = { "compare_%s.csv", "compare_%s_short.csv", "compare_%s_all_iterations.csv",
-                                         "ops_diff_%s.csv" };
-    enum { PLAIN, SHORT, ALL_ITERATIONS, CHANGES, NKINDS };
-
-    for (int kind = 0; kind < NKINDS; kind++) {
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         char file[64];
         tl_arena names = { 0 };
-        snprintf(file, sizeof file, kinds[kind], device);
-        ops some = ops_of(d, where, kind == ALL_ITERATIONS ? 0 : IN_CHOSEN_STEPS, kind == SHORT ? &names : NULL);
-        if (kind == CHANGES)
-            write_changes(d, file, &some);
-        else
-            write_compare(d, file, kind == SHORT ? "short_name" : "name", &some);
+        ops some = ops_of(d, where, tables[i].in, tables[i].shortened ? &names : NULL);
+        snprintf(file, sizeof file, tables[i].file, device);
+        tl_csv csv = tl_csv_open(d->out, file, tables[i].header);
+        tables[i].write(&csv, &some);
+        tl_csv_close(&csv);
         free(some.v);
         tl_arena_free(&names);
     }
@@ -203,22 +196,6 @@ static void write_device(diff *d, const char *device, unsigned where)
 
 /* ------------------------------------------------------------------------------------------------------- the two jobs
  */
-
-static bool has_rank(const tl_hta_job *job, const tl_ranges *ranks)
-{
-    TL_EACH (const tl_hta_frame, frame, job->frames)
-        if (tl_ranges_has(ranks, frame->rank))
-            return true;
-    return false;
-}
-
-static bool has_step(const tl_hta_job *job, const tl_ranges *steps)
-{
-    TL_EACH (const tl_hta_symbol, symbol, job->symbols->v)
-        if (symbol->step >= 0 && tl_ranges_has(steps, symbol->step))
-            return true;
-    return false;
-}
 
 /* Counts the rows of one job after checking its ranks and steps. */
 static void count_side(diff *d, const tl_hta_job *job, int side, tl_error *err)
@@ -229,11 +206,16 @@ static void count_side(diff *d, const tl_hta_job *job, int side, tl_error *err)
     tl_text bad = { NULL, 0 };
     const int64_t step = first_step(job, &bad);
     tl_range first_rank = { job->frames.v[0].rank, job->frames.v[0].rank }, first = { step, step };
+    bool has_rank = false, has_step = steps->n == 0;
 
-    if (!has_rank(job, ranks))
+    TL_EACH (const tl_hta_frame, frame, job->frames)
+        has_rank |= tl_ranges_has(ranks, frame->rank);
+    TL_EACH (const tl_hta_symbol, symbol, job->symbols->v)
+        has_step |= symbol->step >= 0 && tl_ranges_has(steps, symbol->step);
+    if (!has_rank)
         tl_fail(err, TL_EUSAGE, "--%s-rank: there is no such rank, ranks begin with %lld", side_names[side],
                 (long long)first_rank.first);
-    else if (steps->n > 0 && !has_step(job, steps))
+    else if (!has_step)
         tl_fail(err, TL_EUSAGE, "--%s-iteration: there is no such step", side_names[side]);
     else if (bad.p != NULL)
         tl_fail(err, TL_EINPUT, "%s: '%.*s' is no number of a step, where HTA gives up", side_names[side], (int)bad.n,
@@ -251,7 +233,7 @@ tl_status tl_compat_hta_diff(const tl_hta_options *control, const tl_hta_options
     const tl_hta_options *const options[NSIDES] = { control, test };
     tl_hta_job jobs[NSIDES] = { { .out = { .dir = control->out_dir } }, { .out = { .dir = control->out_dir } } };
     tl_csv_folder *out = &jobs[CONTROL].out;
-    diff d = { .out = out, .notes = &jobs[CONTROL].notes };
+    diff d = { .out = out };
 
     *incomplete = false;
     (void)tl_make_folders(control->out_dir, &out->error);
@@ -260,7 +242,7 @@ tl_status tl_compat_hta_diff(const tl_hta_options *control, const tl_hta_options
         tl_hta_job_load(job, options[side]);
         *incomplete = *incomplete || job->incomplete;
         if (side == TEST)
-            tl_bytes_put(d.notes, job->notes.v, job->notes.n);
+            tl_bytes_put(&out->notes, job->out.notes.v, job->out.notes.n);
         if (tl_csv_failed(&job->out))
             out->error = job->out.error;
         else if (job->frames.n == 0)
@@ -273,7 +255,7 @@ tl_status tl_compat_hta_diff(const tl_hta_options *control, const tl_hta_options
         write_device(&d, "all", ON_HOST | ON_STREAM);
         write_device(&d, "cpu", ON_HOST);
         write_device(&d, "gpu", ON_STREAM);
-        tl_csv_write_notes(out, d.notes);
+        tl_csv_write_notes(out);
     }
     tl_status st = out->error.status;
     if (st != TL_OK)

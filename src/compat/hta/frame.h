@@ -244,7 +244,6 @@ typedef struct tl_hta_job {
     const char *execution_trace;         /* borrowed; NULL: none */
     const tl_hta_parameters *parameters; /* borrowed */
     tl_csv_folder out;                   /* folder of the tables, with the first failure */
-    tl_bytes notes;                      /* lines */
     bool incomplete;                     /* a file is unusable or damaged */
 } tl_hta_job;
 
@@ -257,17 +256,23 @@ void tl_hta_job_load(tl_hta_job *job, const tl_hta_options *options);
 void tl_hta_job_align(tl_hta_job *job, bool include_last_step);
 
 /* Adds a line to the notes.  tl_hta_note_rank: a line about one rank; the format needs at least one value. */
-#define tl_hta_note(job, ...) tl_csv_note(&(job)->notes, false, __VA_ARGS__)
-#define tl_hta_note_rank(job, table, frame, format, ...)                                                               \
-    tl_csv_note(&(job)->notes, false, table ": rank %lld: " format, (long long)(frame)->rank, __VA_ARGS__)
+#define tl_hta_note(folder, ...) tl_csv_note(folder, false, __VA_ARGS__)
+#define tl_hta_note_rank(folder, table, frame, format, ...)                                                            \
+    tl_csv_note(folder, false, table ": rank %lld: " format, (long long)(frame)->rank, __VA_ARGS__)
 
 /* Writes one table or several related tables of a job.  A table that HTA cannot make is not written; a note tells
  * why. */
 typedef void tl_hta_table(tl_hta_job *job);
 
-/* Writes one table to which `rows` adds the rows of each rank. */
-typedef void tl_hta_rows(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame);
-void tl_hta_write_ranks(tl_hta_job *job, const char *file, const char *header, tl_hta_rows *rows);
+/* TL_HTA_TABLE defines a tl_hta_table that writes NAME.csv, to which `rows` adds the rows of each rank.  `none`: why
+ * there is no table without rows; NULL: there is one, empty. */
+typedef void tl_hta_rows(tl_csv *csv, const tl_hta_frame *frame);
+void tl_hta_write_ranks(tl_hta_job *job, const char *name, const char *header, tl_hta_rows *rows, const char *none);
+#define TL_HTA_TABLE(function, name, header, rows, none)                                                               \
+    void function(tl_hta_job *job)                                                                                     \
+    {                                                                                                                  \
+        tl_hta_write_ranks(job, name, header, rows, none);                                                             \
+    }
 
 /* The loaded rows by category, by step, one by one and by filter; how busy each rank was. */
 tl_hta_table tl_hta_load_summary, tl_hta_events_by_category, tl_hta_events_by_iteration, tl_hta_gpu_events;

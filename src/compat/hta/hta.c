@@ -60,7 +60,7 @@ tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_erro
         tl_hta_job_align(&job, options->include_last_step);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && job.frames.n > 0 && !tl_csv_failed(out); i++)
         tables[i](&job);
-    tl_csv_write_notes(out, &job.notes);
+    tl_csv_write_notes(out);
     if (!tl_csv_failed(out) && job.frames.n == 0 && options->nfiles > 0)
         tl_fail(&out->error, TL_EINPUT, "no file has an entry with a duration and a category; %s/notes.txt tells more",
                 options->out_dir);
@@ -148,7 +148,7 @@ void tl_hta_job_free(tl_hta_job *job)
     TL_EACH (tl_hta_frame, frame, job->frames)
         tl_hta_frame_free(frame);
     free(job->frames.v);
-    tl_bytes_free(&job->notes);
+    tl_bytes_free(&job->out.notes);
     if (job->symbols != NULL)
         tl_hta_symbols_free(job->symbols);
     free(job->symbols);
@@ -157,7 +157,7 @@ void tl_hta_job_free(tl_hta_job *job)
 
 /* Adds a note about a file, on stderr too. */
 #define warn(job, file, format, ...)                                                                                   \
-    tl_csv_note(&(job)->notes, true, "rank %lld: " format, (long long)(file)->rank, __VA_ARGS__)
+    tl_csv_note(&(job)->out, true, "rank %lld: " format, (long long)(file)->rank, __VA_ARGS__)
 
 /* Reads a file into a frame of the job.  HTA ignores a rank without kept rows. */
 static void load_file(tl_hta_job *job, const tl_hta_file *file, const tl_hta_options *how)
@@ -238,18 +238,23 @@ void tl_hta_job_align(tl_hta_job *job, bool include_last_step)
     if (nsteps < 2)
         return;
     if (job->frames.v[0].vendor == TL_HTA_MTIA) {
-        tl_hta_note(job, "all ranks: the last profiler step stays: the device is an MTIA, for which HTA has rules of "
-                         "its own that are not applied here");
+        tl_hta_note(&job->out,
+                    "all ranks: the last profiler step stays: the device is an MTIA, for which HTA has rules of "
+                    "its own that are not applied here");
         return;
     }
     for (size_t i = 0; i < job->frames.n && !tl_csv_failed(&job->out); i++)
         (void)tl_hta_frame_cut(&job->frames.v[i], include_last_step, &job->out.error);
 }
 
-void tl_hta_write_ranks(tl_hta_job *job, const char *file, const char *header, tl_hta_rows *rows)
+void tl_hta_write_ranks(tl_hta_job *job, const char *name, const char *header, tl_hta_rows *rows, const char *none)
 {
+    char file[64];
+    snprintf(file, sizeof file, "%s.csv", name);
     tl_csv csv = tl_csv_open(&job->out, file, header);
     TL_EACH (const tl_hta_frame, frame, job->frames)
-        rows(&csv, job, frame);
-    tl_csv_close(&csv);
+        rows(&csv, frame);
+    if (none != NULL && !tl_csv_has_rows(&csv))
+        tl_hta_note(&job->out, "%s: %s", name, none);
+    tl_csv_end(&csv, none == NULL || tl_csv_has_rows(&csv));
 }

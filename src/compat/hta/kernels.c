@@ -161,7 +161,7 @@ static void write_annotations(tl_hta_job *job, const char *table, tl_text catego
         }
         free(all.v);
     } else {
-        tl_hta_note(job, "%.*s: all ranks: no row of this category, where HTA has no table",
+        tl_hta_note(&job->out, "%.*s: all ranks: no row of this category, where HTA has no table",
                     (int)(strlen(table) - strlen(".csv")), table);
     }
     tl_csv_end(&csv, c.cat != TL_NO_NAME);
@@ -280,7 +280,7 @@ void tl_hta_launch_stats(tl_hta_job *job)
             free(all.v);
         }
         if (!fits)
-            tl_hta_note_rank(job, "launch_stats", frame, "%s",
+            tl_hta_note_rank(&job->out, "launch_stats", frame, "%s",
                              "left out: too many calls and kernels have the same correlation");
     }
     tl_csv_close(&each);

@@ -73,12 +73,11 @@ static int by_category(const void *context, uint32_t a, uint32_t b)
     return tl_hta_by_text(frame->symbols, frame->rows.v[a].cat, frame->rows.v[b].cat);
 }
 
-static void write_categories(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+static void write_categories(tl_csv *csv, const tl_hta_frame *frame)
 {
     const tl_hta_row *rows = frame->rows.v;
     uint32_t *order = tl_sorted_index(frame->rows.n, by_category, frame);
 
-    (void)job;
     TL_GROUPS (from, to, order, frame->rows.n, by_category, frame) {
         category c = { .min_ts = INFINITY, .max_ts = -INFINITY, .max_end = -INFINITY };
         for (size_t i = from; i < to; i++) {
@@ -103,13 +102,10 @@ static void write_categories(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *f
     free(order);
 }
 
-void tl_hta_events_by_category(tl_hta_job *job)
-{
-    tl_hta_write_ranks(job, "events_by_category.csv",
-                       "rank,cat,count,sum_dur,negative_dur,zero_dur,min_ts,max_ts,max_end,stream_minus_1,stream_0,"
-                       "linked,unlinked,not_linkable,iteration_minus_1,iteration_nan",
-                       write_categories);
-}
+TL_HTA_TABLE(tl_hta_events_by_category, "events_by_category",
+             "rank,cat,count,sum_dur,negative_dur,zero_dur,min_ts,max_ts,max_end,stream_minus_1,stream_0,"
+             "linked,unlinked,not_linkable,iteration_minus_1,iteration_nan",
+             write_categories, NULL)
 
 /* Writes the step numbers of the step rows left after the cut, of any category and rank. */
 void tl_hta_profiler_steps(tl_hta_job *job)
@@ -140,12 +136,11 @@ static int by_step(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(x, y);
 }
 
-static void write_steps(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+static void write_steps(tl_csv *csv, const tl_hta_frame *frame)
 {
     const tl_hta_row *rows = frame->rows.v;
     uint32_t *order = tl_sorted_index(frame->rows.n, by_step, rows);
 
-    (void)job;
     TL_GROUPS (from, to, order, frame->rows.n, by_step, rows) {
         size_t ndevice = 0;
         double us = 0;
@@ -159,14 +154,11 @@ static void write_steps(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
     free(order);
 }
 
-void tl_hta_events_by_iteration(tl_hta_job *job)
-{
-    tl_hta_write_ranks(job, "events_by_iteration.csv", "rank,iteration,cpu_events,gpu_events,gpu_dur", write_steps);
-}
+TL_HTA_TABLE(tl_hta_events_by_iteration, "events_by_iteration", "rank,iteration,cpu_events,gpu_events,gpu_dur",
+             write_steps, NULL)
 
-static void write_device(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+static void write_device(tl_csv *csv, const tl_hta_frame *frame)
 {
-    (void)job;
     TL_EACH (const tl_hta_row, row, frame->rows)
         if (tl_hta_on_stream(row))
             TL_ROW(csv, frame->rank, row->index, row->ts, row->dur, row->stream, row->correlation, row->link,
@@ -175,17 +167,13 @@ static void write_device(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame
                    tl_hta_name(frame, row));
 }
 
-void tl_hta_gpu_events(tl_hta_job *job)
-{
-    tl_hta_write_ranks(job, "gpu_events.csv",
-                       "rank,index,ts,dur,stream,correlation,index_correlation,iteration,pid,tid,cat,kernel_type,name",
-                       write_device);
-}
+TL_HTA_TABLE(tl_hta_gpu_events, "gpu_events",
+             "rank,index,ts,dur,stream,correlation,index_correlation,iteration,pid,tid,cat,kernel_type,name",
+             write_device, NULL)
 
 /* Writes the window of each profiler step row, on the host and on the device. */
-static void write_windows(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+static void write_windows(tl_csv *csv, const tl_hta_frame *frame)
 {
-    (void)job;
     TL_EACH (const tl_hta_row, row, frame->rows) {
         int64_t step = tl_hta_symbol_of(frame, row)->step;
         if (step >= 0)
@@ -193,10 +181,7 @@ static void write_windows(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *fram
     }
 }
 
-void tl_hta_profiler_step_windows(tl_hta_job *job)
-{
-    tl_hta_write_ranks(job, "profiler_step_windows.csv", "rank,iter,ts,dur,end", write_windows);
-}
+TL_HTA_TABLE(tl_hta_profiler_step_windows, "profiler_step_windows", "rank,iter,ts,dur,end", write_windows, NULL)
 
 /* ---------------------------------------------------------------------------------------------------------- filters */
 
@@ -281,13 +266,13 @@ static bool passes(filter f, const tl_hta_frame *frame, const tl_hta_row *row, c
     return false;
 }
 
-static void write_rank(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+static void write_rank(tl_csv *csv, const tl_hta_frame *frame)
 {
     const size_t nrows = frame->rows.n;
     limits l = { 0 };
 
     if (nrows == 0) {
-        tl_hta_note_rank(job, "filter_counts", frame, "%s", "no row is left, where HTA finds no first step");
+        tl_hta_note_rank(csv->folder, "filter_counts", frame, "%s", "no row is left, where HTA finds no first step");
         return;
     }
     double *starts = TL_COLUMN(NULL, nrows, frame->rows.v, ts);
@@ -316,7 +301,4 @@ static void write_rank(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
     }
 }
 
-void tl_hta_filter_counts(tl_hta_job *job)
-{
-    tl_hta_write_ranks(job, "filter_counts.csv", "rank,filter,events,sum_dur", write_rank);
-}
+TL_HTA_TABLE(tl_hta_filter_counts, "filter_counts", "rank,filter,events,sum_dur", write_rank, NULL)

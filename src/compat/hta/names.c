@@ -12,6 +12,8 @@
 #include "frame.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/model/schema.h"
+#include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 const char *const tl_hta_class_labels[TL_HTA_NCLASSES] = {
@@ -55,29 +57,12 @@ const tl_hta_rule *tl_hta_rule_of(tl_text name)
     }
 }
 
-/* Digits read of a step number, which must fit an int64_t; further digits are ignored. */
-#define STEP_DIGITS 18
-
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* Returns the k of a name "ProfilerStep#k", blanks around the '#' allowed; -1: no number follows. */
+/* Returns the k of a name "ProfilerStep#k", blanks around the '#' allowed; -1: no number follows.  The number is cut
+ * after 18 digits, which an int64_t holds. */
 static int64_t step_of(tl_text name)
 {
-    size_t i = sizeof "ProfilerStep" - 1, first;
-    int64_t step = 0;
-
-    while (i < name.n && is_blank(name.p[i]))
-        i++;
-    if (i >= name.n || name.p[i++] != '#')
-        return -1;
-    while (i < name.n && is_blank(name.p[i]))
-        i++;
-    for (first = i; i < name.n && tl_is_digit(name.p[i]) && i - first < STEP_DIGITS; i++)
-        step = 10 * step + (name.p[i] - '0');
-    return i > first ? step : -1;
+    char digits[19];
+    return sscanf(name.p, "ProfilerStep # %18[0-9]", digits) == 1 ? strtoll(digits, NULL, 10) : -1;
 }
 
 /* Traits of whole texts. */
@@ -159,7 +144,7 @@ uint32_t tl_hta_symbol_id(tl_hta_symbols *symbols, tl_text text)
 {
     uint32_t id = tl_names_intern(&symbols->texts, text.p, text.n);
     if (id == symbols->v.n)
-        tl_vec_push(&symbols->v, symbol_of(text));
+        tl_vec_push(&symbols->v, symbol_of(tl_hta_text(symbols, id)));
     return id;
 }
 
@@ -181,13 +166,6 @@ void tl_hta_symbols_free(tl_hta_symbols *symbols)
 #define PLOT_CHARS 44
 #define KEPT_CHARS 42
 
-/* Clears *out, with room for `room` + 1 bytes, so that out->v is not NULL even for an empty name. */
-static void clear_with_room(tl_bytes *out, size_t room)
-{
-    out->n = 0;
-    tl_grow((void **)&out->v, &out->cap, room + 1, 1);
-}
-
 /* A closing bracket removes the text back to the last opening bracket of its kind, with any brackets of the other kind
  * between; without an opening bracket, the whole text so far.  "->" is dropped and closes nothing.  Names of copies and
  * memsets, of any class, stay. */
@@ -196,7 +174,7 @@ void tl_hta_short_name(tl_bytes *out, tl_text name)
     static const char *const copies[] = { "Memcpy", "hipMemcpy", "Memset", "hipMemset", "dma" };
     size_t n = 0;
 
-    clear_with_room(out, name.n);
+    out->n = 0;
     tl_bytes_put(out, name.p, name.n);
     for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++)
         if (tl_text_starts(name, copies[i]))
@@ -237,75 +215,6 @@ size_t tl_hta_file_words(char *out, size_t most, const char *text)
 
 /* ------------------------------------------------------------------------------------------------------ on a plot */
 
-/* Whether c is a letter, digit or underscore; every byte beyond ASCII counts as a letter. */
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           (unsigned char)c >= 0x80;
-}
-
-static bool is_plain(char c)
-{
-    return is_word(c) || is_blank(c) || memchr(":.#<>,", c, 6) != NULL;
-}
-
-/* Returns the offset of the first character at or after i for which `is` does not hold. */
-static size_t skip_while(tl_text t, size_t i, bool (*is)(char))
-{
-    while (i < t.n && is(t.p[i]))
-        i++;
-    return i;
-}
-
-/* Whether t begins with `beginning` and ends with `end`, with at least one character between, and has no newline. */
-static bool is_enclosed(tl_text t, const char *beginning, const char *end)
-{
-    size_t n = strlen(beginning), m = strlen(end);
-    return t.n > n + m && tl_text_starts(t, beginning) && memcmp(t.p + t.n - m, end, m) == 0 &&
-           memchr(t.p, '\n', t.n) == NULL;
-}
-
-/* Whether t is like "Memcpy HtoD (Pageable -> Device)": Mem and a word, perhaps another word, and brackets. */
-static bool is_copy_with_kind(tl_text t)
-{
-    size_t i = sizeof "Mem" - 1;
-
-    for (int word = 0; word < 2 && tl_text_starts(t, "Mem") && (word == 0 || (i < t.n && t.p[i] != '(')); word++) {
-        size_t end = skip_while(t, i, is_word), next = skip_while(t, end, is_blank);
-        if (end == i || next == end)
-            return false;
-        i = next;
-    }
-    return tl_text_starts(t, "Mem") && is_enclosed((tl_text){ t.p + i, t.n - i }, "(", ")");
-}
-
-/* Returns the part of a name that a plot shows: from the beginning, without a leading "void", the longest run of
- * letters, digits, blanks and the characters _:.#<>, */
-static tl_text plain_part(tl_text t)
-{
-    size_t word = tl_text_starts(t, "void") ? sizeof "void" - 1 : 0;
-    size_t from = word > 0 ? skip_while(t, word, is_blank) : 0;
-
-    if (from == word && word > 0)
-        from = 0;
-    else if (skip_while(t, from, is_plain) == from && word > 0)
-        from = from > word + 1 ? from - 1 : 0; /* the last of several blanks after "void", else 0 */
-    size_t end = skip_while(t, from, is_plain);
-    return end > from ? (tl_text){ t.p + from, end - from } : t;
-}
-
-/* Appends t with each `what` replaced by `by`. */
-static void put_replaced(tl_bytes *out, tl_text t, const char *what, const char *by)
-{
-    const size_t n = strlen(what);
-
-    for (size_t i = 0; i < t.n;) {
-        bool here = i + n <= t.n && memcmp(t.p + i, what, n) == 0;
-        tl_bytes_put(out, here ? by : &t.p[i], here ? strlen(by) : 1);
-        i += here ? n : 1;
-    }
-}
-
 size_t tl_hta_nth_character(tl_text t, size_t n)
 {
     size_t i = 0;
@@ -314,26 +223,45 @@ size_t tl_hta_nth_character(tl_text t, size_t n)
     return i;
 }
 
+/* Every byte beyond ASCII counts as a letter. */
+#define WORD  "A-Za-z0-9_\x80-\xff"
+#define BLANK " \t-\r"
+
+/* Names that stay as they are; and the part of other names that a plot shows. */
+#define KEPT  "^(##[^\n]+##|<[^\n]+>|Mem[" WORD "]+([" BLANK "]+[" WORD "]+)?[" BLANK "]+\\([^\n]+\\))$"
+#define SHOWN "^(void[" BLANK "]+)?([" WORD BLANK ":.#<>,]+)"
+
 void tl_hta_timeline_name(tl_bytes *out, tl_text name)
 {
-    tl_bytes half = { 0 };
+    static const char *const shorter[][2] = { { "(anonymous namespace)::", "anon::" },
+                                              { "autograd::engine::evaluate_function: ", "autograd::" } };
+    static regex_t kept, shown;
+    static bool ready;
+    regmatch_t part[3];
 
-    clear_with_room(out, name.n);
-    clear_with_room(&half, name.n);
-    if (is_enclosed(name, "##", "##") || is_enclosed(name, "<", ">") || is_copy_with_kind(name)) {
-        tl_bytes_put(out, name.p, name.n);
+    ready = ready || (regcomp(&kept, KEPT, REG_EXTENDED | REG_NOSUB) | regcomp(&shown, SHOWN, REG_EXTENDED)) == 0;
+    out->n = 0;
+    if (regexec(&kept, name.p, 0, NULL, 0) == 0) {
+        tl_bytes_put(out, name.p, name.n + 1);
     } else {
-        put_replaced(&half, name, "(anonymous namespace)::", "anon::");
-        size_t from = tl_text_starts((tl_text){ half.v, half.n }, "void ") ? sizeof "void " - 1 : 0;
-        put_replaced(out, (tl_text){ half.v + from, half.n - from },
-                     "autograd::engine::evaluate_function: ", "autograd::");
-        tl_text part = plain_part((tl_text){ out->v, out->n });
-        memmove(out->v, part.p, part.n);
-        out->n = part.n;
+        for (size_t i = tl_text_starts(name, "void ") ? 5 : 0; i < name.n; i++) {
+            size_t k = 0;
+            while (k < 2 && !tl_text_starts((tl_text){ name.p + i, name.n - i }, shorter[k][0]))
+                k++;
+            tl_bytes_put(out, k < 2 ? shorter[k][1] : name.p + i, k < 2 ? strlen(shorter[k][1]) : 1);
+            i += k < 2 ? strlen(shorter[k][0]) - 1 : 0;
+        }
+        tl_bytes_put(out, "", 1);
+        if (regexec(&shown, out->v, 3, part, 0) == 0) {
+            out->n = (size_t)(part[2].rm_eo - part[2].rm_so);
+            memmove(out->v, out->v + part[2].rm_so, out->n++);
+        }
     }
-    tl_bytes_free(&half);
-    if (tl_hta_nth_character((tl_text){ out->v, out->n }, PLOT_CHARS) < out->n) {
-        out->n = tl_hta_nth_character((tl_text){ out->v, out->n }, KEPT_CHARS);
+    out->n--; /* the 0 at the end */
+    if (tl_hta_nth_character(tl_bytes_text(out), PLOT_CHARS) < out->n) {
+        out->n = tl_hta_nth_character(tl_bytes_text(out), KEPT_CHARS);
         tl_bytes_put(out, "...", 3);
     }
+    tl_bytes_put(out, "", 1);
+    out->n--;
 }

@@ -33,7 +33,6 @@ void tl_hta_names(tl_hta_job *job)
     unsigned char *places = find_places(job);
     uint32_t *ids = tl_malloc(symbols->v.n * sizeof *ids);
     tl_bytes shorter = { 0 }, plotted = { 0 };
-    bool any = false;
 
     for (int place = ON_HOST; place <= ON_STREAM; place++) {
         size_t n = 0;
@@ -43,7 +42,6 @@ void tl_hta_names(tl_hta_job *job)
                 ids[n++] = i;
         }
         tl_sort_index(ids, n, tl_hta_by_text, symbols);
-        any |= n > 0;
         for (size_t i = 0; i < n; i++) {
             tl_text name = tl_hta_text(symbols, ids[i]);
             tl_hta_short_name(&shorter, name);
@@ -56,9 +54,9 @@ void tl_hta_names(tl_hta_job *job)
     tl_bytes_free(&plotted);
     free(places);
     free(ids);
-    tl_csv_end(&csv, any);
-    if (!any)
-        tl_hta_note(job, "names: all ranks: no name is shortened and none is a kernel's");
+    if (!tl_csv_has_rows(&csv))
+        tl_hta_note(&job->out, "names: all ranks: no name is shortened and none is a kernel's");
+    tl_csv_end(&csv, tl_csv_has_rows(&csv));
 }
 
 /* ------------------------------------------------------------------------------------------------------- the bars */
@@ -119,7 +117,6 @@ void tl_hta_timeline_gpu(tl_hta_job *job)
     uint32_t *shown = tl_malloc(symbols->v.n * sizeof *shown); /* symbol -> its id in `texts` */
     tl_names texts = { 0 };
     tl_bytes once = { 0 }, twice = { 0 };
-    bool any = false;
     tl_csv csv = tl_csv_open(&job->out, "timeline_gpu.csv",
                              "index,task,calibrated_start_global,calibrated_end_global,name,rank");
 
@@ -131,7 +128,6 @@ void tl_hta_timeline_gpu(tl_hta_job *job)
         }
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         bars b = find_bars(frame);
-        any |= b.n > 0;
         for (size_t i = 0; i < b.n; i++) {
             const tl_hta_row *row = &b.all[b.rows[i]];
             double start = row->ts - b.zero;
@@ -147,7 +143,7 @@ void tl_hta_timeline_gpu(tl_hta_job *job)
     tl_names_free(&texts);
     free(places);
     free(shown);
-    tl_csv_end(&csv, any);
-    if (!any)
-        tl_hta_note(job, "timeline_gpu: all ranks: no GPU events, where HTA has no timeline");
+    if (!tl_csv_has_rows(&csv))
+        tl_hta_note(&job->out, "timeline_gpu: all ranks: no GPU events, where HTA has no timeline");
+    tl_csv_end(&csv, tl_csv_has_rows(&csv));
 }

@@ -19,13 +19,20 @@
 typedef struct change {
     double ts;
     double value;                   /* after the change: kernels in the queue; GB/s of all copies of the kind */
-    int64_t key;                    /* the stream; the position of the kind in order of text */
+    int64_t stream;                 /* of a queue */
+    tl_text kind;                   /* of a copy */
     const tl_hta_row *row, *device; /* row: the call, kernel or copy; device: the kernel or copy */
 } change;
 
-TL_SORT_BY(by_key, change, key)
+TL_SORT_BY(by_row, change, row)
 
-/* Sorted by key; ties in order of time.  The caller frees series.v. */
+static int by_key(const void *a, const void *b)
+{
+    const change *x = a, *y = b;
+    return x->stream != y->stream ? TL_COMPARE(x->stream, y->stream) : tl_text_compare(x->kind, y->kind);
+}
+
+/* Sorted by stream and kind; ties in order of time.  The caller frees series.v. */
 typedef TL_VEC(change) series;
 
 /* Sorts by key, ties by time as numpy's sort orders them, and turns each value into the running total of its key. */
@@ -45,62 +52,45 @@ static void add_up(series *all)
     all->v = v;
     tl_vec_sort(all, by_key);
     for (size_t i = 1; i < n; i++)
-        all->v[i].value += all->v[i - 1].key == all->v[i].key ? all->v[i - 1].value : 0;
+        all->v[i].value += by_key(&all->v[i - 1], &all->v[i]) == 0 ? all->v[i - 1].value : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ queues
  */
 
-/* A device row with its launch. */
-typedef struct started {
-    const tl_hta_row *launch, *kernel;
-} started;
-
-TL_ORDER_BY(by_launch, started, launch)
-
-/* Sets *out to the queue lengths of the streams; before sorting, all launches come before all starts.  Returns why HTA
- * cannot compute the rank's queues; NULL: it can. */
+/* Sets *out to the queue lengths of the streams; before sorting, all launches come before all starts, each in row
+ * order.  Returns why HTA cannot compute the rank's queues; NULL: it can. */
 static const char *find_queues(series *out, const tl_hta_frame *frame)
 {
-    bool paired = true, *has_kernel = tl_calloc(frame->rows.n, sizeof *has_kernel);
-    tl_map by_correlation = { 0 };   /* correlation -> position of the launch */
-    TL_VEC(started) kernels = { 0 }; /* in row order */
+    tl_map calls = { 0 }; /* correlation -> position of the launch */
     size_t nlaunched = 0, nstarted = 0;
 
-    for (uint32_t i = 0; i < frame->rows.n; i++) {
-        const tl_hta_row *row = &frame->rows.v[i];
-        if (!tl_hta_is(frame->symbols, row->name, TL_HTA_QUEUES) || row->link <= 0)
-            continue;
-        paired = paired && tl_map_get(&by_correlation, (uint64_t)row->correlation) == TL_MAP_NONE;
-        tl_map_put(&by_correlation, (uint64_t)row->correlation, i);
-        nlaunched++;
-    }
-    TL_EACH (const tl_hta_row, row, frame->rows) {
-        uint32_t launch = tl_hta_on_stream(row) ? tl_map_get(&by_correlation, (uint64_t)row->correlation) : TL_MAP_NONE;
-        if (launch == TL_MAP_NONE)
-            continue;
-        nstarted += !has_kernel[launch];
-        has_kernel[launch] = true;
-        tl_vec_push(&kernels, (started){ &frame->rows.v[launch], row });
+    TL_EACH (const tl_hta_row, row, frame->rows)
+        if (tl_hta_is(frame->symbols, row->name, TL_HTA_QUEUES) && row->link > 0) {
+            tl_map_put(&calls, (uint64_t)row->correlation, (uint32_t)(row - frame->rows.v));
+            nlaunched++;
+        }
+    for (int start = 0; start < 2; start++) {
+        TL_EACH (const tl_hta_row, row, frame->rows) {
+            const uint32_t at = tl_hta_on_stream(row) ? tl_map_get(&calls, (uint64_t)row->correlation) : TL_MAP_NONE;
+            if (at == TL_MAP_NONE)
+                continue;
+            const tl_hta_row *cause = start ? row : &frame->rows.v[at];
+            tl_vec_push(out, (change){ cause->ts, start ? -1 : 1, row->stream, { NULL, 0 }, cause, row });
+        }
+        if (start)
+            break;
+        tl_vec_sort(out, by_row);
+        TL_RUNS (from, to, out, by_row)
+            nstarted++;
     }
     const char *why = nlaunched == 0 ? "nothing was launched by a call that HTA knows"
-                      : !paired || nstarted != nlaunched
+                      : calls.n != nlaunched || nstarted != nlaunched
                           ? "a correlation is that of several launches, or of none with a kernel"
                           : NULL;
-    if (why == NULL) {
-        uint32_t *order = tl_sorted_index(kernels.n, by_launch, kernels.v);
-        for (size_t i = 0; i < kernels.n; i++) {
-            const started *s = &kernels.v[order[i]];
-            tl_vec_push(out, (change){ s->launch->ts, 1, s->kernel->stream, s->launch, s->kernel });
-        }
-        TL_EACH (const started, s, kernels)
-            tl_vec_push(out, (change){ s->kernel->ts, -1, s->kernel->stream, s->kernel, s->kernel });
-        free(order);
-        add_up(out);
-    }
-    tl_map_free(&by_correlation);
-    free(has_kernel);
-    free(kernels.v);
+    tl_map_free(&calls);
+    out->n = why == NULL ? out->n : 0;
+    add_up(out);
     return why;
 }
 
@@ -131,46 +121,19 @@ static tl_text kind_of(tl_text name)
     return (tl_text){ name.p, tl_hta_nth_character(name, KIND_CHARACTERS) };
 }
 
-static bool is_copy(const tl_hta_frame *frame, const tl_hta_row *row)
-{
-    return tl_hta_on_stream(row) && tl_hta_symbol_of(frame, row)->class == TL_HTA_MEMORY;
-}
-
-static int by_kind(const void *context, uint32_t a, uint32_t b)
-{
-    return tl_text_compare(tl_names_text(context, a), tl_names_text(context, b));
-}
-
 /* Returns the bandwidths of copies by kind; before sorting, all starts come before all ends. */
 static series bandwidths_of(const tl_hta_frame *frame)
 {
     series out = { 0 };
-    tl_names kinds = { 0 };
-    TL_VEC(const tl_hta_row *) copies = { 0 };
-    TL_VEC(uint32_t) kind = { 0 }; /* of each copy */
 
-    TL_EACH (const tl_hta_row, row, frame->rows)
-        if (is_copy(frame, row)) {
-            tl_text text = kind_of(tl_hta_name(frame, row));
-            tl_vec_push(&copies, row);
-            tl_vec_push(&kind, tl_names_intern(&kinds, text.p, text.n));
-        }
-    uint32_t *order = tl_sorted_index(kinds.n, by_kind, &kinds), *place = tl_malloc(kinds.n * sizeof *place);
-    for (uint32_t k = 0; k < kinds.n; k++)
-        place[order[k]] = k;
     for (int end = 0; end < 2; end++)
-        for (size_t i = 0; i < copies.n; i++) {
-            const tl_hta_row *row = copies.v[i];
-            const double speed = tl_hta_args_of(frame, row->index)->gb_per_s, dur = row->dur != 0 ? row->dur : 1;
-            tl_vec_push(&out,
-                        (change){ end ? row->ts + dur : row->ts, end ? -speed : speed, place[kind.v[i]], row, row });
-        }
+        TL_EACH (const tl_hta_row, row, frame->rows)
+            if (tl_hta_on_stream(row) && tl_hta_symbol_of(frame, row)->class == TL_HTA_MEMORY) {
+                const double speed = tl_hta_args_of(frame, row->index)->gb_per_s, dur = row->dur != 0 ? row->dur : 1;
+                tl_vec_push(&out, (change){ end ? row->ts + dur : row->ts, end ? -speed : speed, 0,
+                                            kind_of(tl_hta_name(frame, row)), row, row });
+            }
     add_up(&out);
-    free(order);
-    free(place);
-    free(copies.v);
-    free(kind.v);
-    tl_names_free(&kinds);
     return out;
 }
 
@@ -214,9 +177,9 @@ static void write_queues(tl_csv *table, tl_csv *summary, const tl_hta_frame *fra
             const change *q = &queues->v[i];
             room[i - from] = q->value;
             TL_ROW(table, q->row->index, q->ts, tl_hta_pid(frame, q->device->track),
-                   tl_hta_tid(frame, q->device->track), q->key, tl_int((int64_t)q->value), frame->rank);
+                   tl_hta_tid(frame, q->device->track), q->stream, tl_int((int64_t)q->value), frame->rank);
         }
-        TL_CELLS(summary, frame->rank, queues->v[from].key);
+        TL_CELLS(summary, frame->rank, queues->v[from].stream);
         put_described(summary, room, to - from);
         for (size_t k = 0; k < nlengths; k++) {
             double us = NAN;
@@ -224,7 +187,7 @@ static void write_queues(tl_csv *table, tl_csv *summary, const tl_hta_frame *fra
                 if (q->value >= (double)lengths[k])
                     us = fmax(us, 0) + (q < last ? q[1].ts - q->ts : 0);
             if (!isnan(us))
-                b[k] = (blocked){ true, queues->v[from].key, us, us / whole_us };
+                b[k] = (blocked){ true, queues->v[from].stream, us, us / whole_us };
         }
     }
     free(room);
@@ -239,21 +202,19 @@ void tl_hta_queues(tl_hta_job *job)
     tl_csv table = tl_csv_open(&job->out, "queue_length_time_series.csv", "index,ts,pid,tid,stream,queue_length,rank");
     tl_csv summary = tl_csv_open(&job->out, "queue_length_summary.csv", "rank,stream," DESCRIBED("queue_length"));
     blocked(*of)[NFULL] = tl_calloc(job->frames.n, sizeof *of);
-    bool any = false;
 
     for (size_t i = 0; i < job->frames.n; i++) {
         const tl_hta_frame *frame = &job->frames.v[i];
         series queues = { 0 };
         const char *why = find_queues(&queues, frame);
         if (why != NULL)
-            tl_hta_note_rank(job, "queue_length", frame, "%s; HTA gives up all ranks", why);
+            tl_hta_note_rank(&job->out, "queue_length", frame, "%s; HTA gives up all ranks", why);
         else
             write_queues(&table, &summary, frame, &queues, lengths, nlengths, of[i]);
-        any = any || why == NULL;
         free(queues.v);
     }
-    tl_csv_end(&table, any);
-    tl_csv_end(&summary, any);
+    tl_csv_end(&table, tl_csv_has_rows(&table));
+    tl_csv_end(&summary, tl_csv_has_rows(&summary));
     tl_csv csv =
         tl_csv_open(&job->out, "time_blocked_on_full_queue.csv",
                     "max_queue_length,rank,stream,duration_at_max_queue_length,relative_duration_at_max_queue_length");
@@ -273,31 +234,28 @@ void tl_hta_bandwidths(tl_hta_job *job)
 {
     tl_csv table = tl_csv_open(&job->out, "memory_bw_time_series.csv", "ts,pid,name,memory_bw_gbps,rank");
     tl_csv summary = tl_csv_open(&job->out, "memory_bw_summary.csv", "rank,name," DESCRIBED("memory_bw_gbps"));
-    bool any = false, any_speed = false;
 
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         series copies = bandwidths_of(frame);
         double *speeds = tl_malloc(copies.n * sizeof *speeds);
-        any = any || copies.n > 0;
         TL_RUNS (from, to, &copies, by_key) {
             size_t n = 0;
             for (const change *b = &copies.v[from]; b < &copies.v[to]; b++) {
                 if (b->value > 0)
                     speeds[n++] = b->value;
-                TL_ROW(&table, b->ts, tl_hta_pid(frame, b->device->track), kind_of(tl_hta_name(frame, b->row)),
-                       b->value, frame->rank);
+                TL_ROW(&table, b->ts, tl_hta_pid(frame, b->device->track), b->kind, b->value, frame->rank);
             }
             if (n == 0)
                 continue;
-            any_speed = true;
-            TL_CELLS(&summary, frame->rank, kind_of(tl_hta_name(frame, copies.v[from].row)));
+            TL_CELLS(&summary, frame->rank, copies.v[from].kind);
             put_described(&summary, speeds, n);
         }
         free(speeds);
         free(copies.v);
     }
+    const bool any = tl_csv_has_rows(&table), any_speed = tl_csv_has_rows(&summary);
     if (!any)
-        tl_hta_note(job, "memory_bw: no memory is copied or set on a stream");
+        tl_hta_note(&job->out, "memory_bw: no memory is copied or set on a stream");
     tl_csv_end(&table, any);
     tl_csv_end(&summary, any_speed);
     if (any && !any_speed) {
@@ -310,24 +268,21 @@ void tl_hta_bandwidths(tl_hta_job *job)
 void tl_hta_counter_events(tl_hta_job *job)
 {
     tl_csv csv = tl_csv_open(&job->out, "counter_events.csv", "rank,name,ts,pid,id,counter,value");
-    bool any = false;
 
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         series queues = { 0 }, copies = { 0 };
-        bool told = find_queues(&queues, frame) == NULL;
-        if (told)
+        if (find_queues(&queues, frame) == NULL)
             copies = bandwidths_of(frame);
-        any = any || told;
         TL_EACH (const change, q, queues)
-            TL_ROW(&csv, frame->rank, "Queue Length", q->ts + job->zero, tl_hta_pid(frame, q->device->track), q->key,
+            TL_ROW(&csv, frame->rank, "Queue Length", q->ts + job->zero, tl_hta_pid(frame, q->device->track), q->stream,
                    "Queue Length", q->value);
         TL_EACH (const change, b, copies)
-            TL_ROW(&csv, frame->rank, kind_of(tl_hta_name(frame, b->row)), b->ts + job->zero,
-                   tl_hta_pid(frame, b->device->track), tl_blank(), "Memcpy BW", b->value);
+            TL_ROW(&csv, frame->rank, b->kind, b->ts + job->zero, tl_hta_pid(frame, b->device->track), tl_blank(),
+                   "Memcpy BW", b->value);
         free(queues.v);
         free(copies.v);
     }
-    tl_csv_end(&csv, any);
-    if (!any)
-        tl_hta_note(job, "counter_events: no rank has queues, and so none has counters");
+    if (!tl_csv_has_rows(&csv))
+        tl_hta_note(&job->out, "counter_events: no rank has queues, and so none has counters");
+    tl_csv_end(&csv, tl_csv_has_rows(&csv));
 }

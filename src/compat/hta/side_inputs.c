@@ -97,9 +97,9 @@ void tl_hta_execution_trace_links(tl_hta_job *job)
     const tl_hta_frame *frame = frame_of(job, &exec);
     const char *reason = st != TL_OK ? why.text : reason_of(&exec, frame);
     if (exec.damaged)
-        tl_hta_note(job, "execution_trace_links: %s: damaged, or cut short: %s", path, exec.fault);
+        tl_hta_note(&job->out, "execution_trace_links: %s: damaged, or cut short: %s", path, exec.fault);
     if (reason != NULL)
-        tl_hta_note(job, "execution_trace_links: %s: no table: %s", path, reason);
+        tl_hta_note(&job->out, "execution_trace_links: %s: no table: %s", path, reason);
     else
         write_links(job, frame, &exec);
     job->incomplete |= exec.damaged || reason != NULL;

@@ -204,7 +204,7 @@ void tl_hta_potential_stragglers(tl_hta_job *job)
     if (why == NULL)
         write_candidates(&csv, &s);
     else
-        tl_hta_note(job, "potential_stragglers: all ranks: %s; HTA gives up", why);
+        tl_hta_note(&job->out, "potential_stragglers: all ranks: %s; HTA gives up", why);
     tl_csv_end(&csv, why == NULL);
     tl_map_free(&s.steps);
     free(s.kernels.v);

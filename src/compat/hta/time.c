@@ -41,17 +41,17 @@ static double total_of(const tl_real_spans *s)
  * Rows count by the stream in their args: synchronisations and host operators that name a stream count as busy. */
 
 /* HTA asserts that no part is negative or longer than the whole: if rounding breaks this, HTA fails for all ranks. */
-static void write_division(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+static void write_division(tl_csv *csv, const tl_hta_frame *frame)
 {
     tl_real_spans all = spans_of(frame, TL_HTA_NCLASSES), compute = spans_of(frame, TL_HTA_COMPUTATION);
 
     if (all.n == 0) {
-        tl_hta_note_rank(job, "temporal_breakdown", frame, "%s", "no GPU events; HTA gives up all ranks");
+        tl_hta_note_rank(csv->folder, "temporal_breakdown", frame, "%s", "no GPU events; HTA gives up all ranks");
     } else {
         const double kernel = all.v[all.n - 1].end - all.v[0].ts, idle = kernel - total_of(&all);
         const double computed = total_of(&compute), other = kernel - computed - idle;
         if (idle > kernel || computed > kernel || other < 0)
-            tl_hta_note_rank(job, "temporal_breakdown", frame,
+            tl_hta_note_rank(csv->folder, "temporal_breakdown", frame,
                              "the books do not balance: idle %g, compute %g, non-compute %g of %g us; HTA gives up all "
                              "ranks",
                              idle, computed, other, kernel);
@@ -63,13 +63,10 @@ static void write_division(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *fra
     free(compute.v);
 }
 
-void tl_hta_temporal_breakdown(tl_hta_job *job)
-{
-    tl_hta_write_ranks(job, "temporal_breakdown.csv",
-                       "rank,idle_time(us),compute_time(us),non_compute_time(us),kernel_time(us),"
-                       "idle_time_pctg,compute_time_pctg,non_compute_time_pctg",
-                       write_division);
-}
+TL_HTA_TABLE(tl_hta_temporal_breakdown, "temporal_breakdown",
+             "rank,idle_time(us),compute_time(us),non_compute_time(us),kernel_time(us),"
+             "idle_time_pctg,compute_time_pctg,non_compute_time_pctg",
+             write_division, NULL)
 
 /* Writes the percentage of communication time that overlaps compute; NaN without communication. */
 void tl_hta_comm_comp_overlap(tl_hta_job *job)
@@ -269,7 +266,7 @@ void tl_hta_idle_time(tl_hta_job *job)
         const size_t before = t.kernels.n;
         add_kernels(&t, frame);
         if (t.kernels.n == before)
-            tl_hta_note_rank(job, "idle_time_breakdown", frame, "%s",
+            tl_hta_note_rank(&job->out, "idle_time_breakdown", frame, "%s",
                              "no kernel is on a stream; HTA gives up all ranks");
     }
     tl_vec_sort(&t.kernels, by_stream_and_time);

@@ -250,7 +250,7 @@ static void write_short(const summing *s, uint32_t *order, tl_csv_folder *folder
         }
         TL_ROW(&csv, name_cell(s, first->name), r->stats.sum, r->n, r->stats.mean, r->stats.sum / s->total * 100);
     }
-    tl_csv_end(&csv, n > 0);
+    tl_csv_end(&csv, tl_csv_has_rows(&csv));
     free(rows.v);
 }
 
@@ -270,17 +270,17 @@ static void write_kernels(const tl_lens *lens, double total, tl_csv_folder *fold
     free(s.kernels.v);
 }
 
-void tl_lens_write_device(const tl_lens *lens, int64_t rank, tl_csv_folder *folder, tl_bytes *notes)
+void tl_lens_write_device(const tl_lens *lens, int64_t rank, tl_csv_folder *folder)
 {
     const double linked = write_timelines(lens, true, folder, "gpu_timeline.csv", "gpu_timeline_micro5.csv");
     const double all =
         write_timelines(lens, false, folder, "gpu_timeline_all_events.csv", "gpu_timeline_all_events_micro5.csv");
 
     if (isnan(all))
-        tl_csv_note(notes, false, "rank %lld: no device work: no gpu_timeline, no kernel tables; TraceLens stops here",
+        tl_csv_note(folder, false, "rank %lld: no device work: no gpu_timeline, no kernel tables; TraceLens stops here",
                     (long long)rank);
     else if (isnan(linked))
-        tl_csv_note(notes, false,
+        tl_csv_note(folder, false,
                     "rank %lld: no device work is linked to a launch: no gpu_timeline but that of all events, no "
                     "percentages of the total time; TraceLens stops here",
                     (long long)rank);

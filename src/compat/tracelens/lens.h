@@ -129,7 +129,7 @@ uint32_t *tl_lens_parent_ops(const tl_lens *lens);
 /* Writes gpu_timeline... (device time by class, of the work linked to a launch and of all work), kernel_summary,
  * short_kernel_histogram and short_kernels_summary.  A table without rows is not written; a missing timeline gets a
  * note. */
-void tl_lens_write_device(const tl_lens *lens, int64_t rank, tl_csv_folder *folder, tl_bytes *notes);
+void tl_lens_write_device(const tl_lens *lens, int64_t rank, tl_csv_folder *folder);
 
 /* ------------------------------------------------------------------------------------------------------------- gaps
  *

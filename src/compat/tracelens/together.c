@@ -504,7 +504,6 @@ static void write_heatmap(const tl_colls *colls, tl_csv_folder *folder)
     const tl_coll_row *rows = colls->rows.v;
     numbers split = { 0 };
     TL_VEC(flow) to = { 0 };
-    bool any = false;
 
     for (size_t i = 0; i < colls->rows.n; i++) {
         const tl_coll_row *row = &rows[i];
@@ -519,12 +518,11 @@ static void write_heatmap(const tl_colls *colls, tl_csv_folder *folder)
             }
         if (i + 1 < colls->rows.n && rows[i + 1].rank == row->rank)
             continue;
-        any |= to.n > 0;
         TL_EACH (const flow, f, to)
             TL_ROW(&csv, row->rank, f - to.v, f->mb, f->mb / (double)f->n, f->n);
         to.n = 0;
     }
-    tl_csv_end(&csv, any);
+    tl_csv_end(&csv, tl_csv_has_rows(&csv));
     free(split.v);
     free(to.v);
 }

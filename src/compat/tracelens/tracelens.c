@@ -26,10 +26,9 @@ void tl_tracelens_clear(const char *dir)
 
 /* -------------------------------------------------------------------------------------------------------- one rank */
 
-/* Writes the tables of a rank into the folder; adds the rank's notes to `notes` and its collective kernels to
- * `rows`. */
+/* Writes the tables of a rank into the folder; adds its collective kernels to `rows`. */
 static void write_rank_tables(const tl_trace *trace, const tl_verbatim *words, const char *path, int64_t rank,
-                              tl_csv_folder *folder, tl_bytes *notes, tl_bytes *rows)
+                              tl_csv_folder *folder, tl_bytes *rows)
 {
     tl_lens lens = tl_lens_open(trace, words);
     tl_colls colls = { 0 }; /* of this rank alone, numbered 0 */
@@ -37,12 +36,12 @@ static void write_rank_tables(const tl_trace *trace, const tl_verbatim *words, c
     (void)tl_make_folders(folder->dir, &folder->error);
     tl_tracelens_clear(folder->dir);
     if (trace->report.first_bad[0] != '\0')
-        tl_csv_note(notes, false, "rank %lld: %s: %s", (long long)rank, path, trace->report.first_bad);
+        tl_csv_note(folder, false, "rank %lld: %s: %s", (long long)rank, path, trace->report.first_bad);
     tl_lens_idle idle = tl_lens_idle_of(&lens);
     tl_lens_write_gap_groups(&idle, folder);
     tl_lens_write_gaps(&lens, &idle, folder);
     tl_lens_idle_free(&idle);
-    tl_lens_write_device(&lens, rank, folder, notes);
+    tl_lens_write_device(&lens, rank, folder);
     tl_colls_pack(&lens, rows);
     tl_colls_unpack(&colls, 0, rows);
     rows->at = 0;
@@ -59,7 +58,7 @@ tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_
     const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .hook = &hook };
     share_head head = { .rank = rank, .incomplete = 1 };
     tl_csv_folder folder = { .dir = dir };
-    tl_bytes rows = { 0 }, notes = { 0 };
+    tl_bytes rows = { 0 }, *notes = &folder.notes;
     tl_error why;
     tl_trace trace;
 
@@ -68,24 +67,24 @@ tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_
         const tl_read_report *report = &trace.report;
         head.usable = 1;
         head.incomplete = report->cut || report->source_fault || report->dropped > 0;
-        write_rank_tables(&trace, &words, path, rank, &folder, &notes, &rows);
+        write_rank_tables(&trace, &words, path, rank, &folder, &rows);
     } else if (st == TL_EINPUT) {
-        tl_csv_note(&notes, false, "rank %lld: left out: %s", (long long)rank, why.text);
+        tl_csv_note(&folder, false, "rank %lld: left out: %s", (long long)rank, why.text);
     } else {
         folder.error = why;
     }
     tl_trace_free(&trace);
     tl_verbatim_free(&words);
-    head.nnotes = notes.n;
-    head.n = notes.n + rows.n;
+    head.nnotes = notes->n;
+    head.n = notes->n + rows.n;
     if (tl_csv_failed(&folder)) {
         *err = folder.error;
     } else {
         tl_bytes_put(share, &head, sizeof head);
-        tl_bytes_put(share, notes.v, notes.n);
+        tl_bytes_put(share, notes->v, notes->n);
         tl_bytes_put(share, rows.v, rows.n);
     }
-    tl_bytes_free(&notes);
+    tl_bytes_free(notes);
     tl_bytes_free(&rows);
     return folder.error.status;
 }
@@ -99,14 +98,14 @@ typedef struct part {
 
 TL_SORT_BY(by_rank, part, head.rank)
 
-static void write_common_tables(const tl_colls *colls, tl_csv_folder *folder, tl_bytes *notes)
+static void write_common_tables(const tl_colls *colls, tl_csv_folder *folder)
 {
     tl_coll_write_long(colls, folder);
     tl_coll_write_summary_long(colls, folder, "nccl_summary_long.csv");
     uint32_t differ = tl_coll_write_sync(colls, folder);
     if (differ != TL_NONE) {
         const tl_coll_row *row = tl_coll_nth(colls, differ, 0);
-        tl_csv_note(notes, false,
+        tl_csv_note(folder, false,
                     "collective %.200s_%u: the ranks do not agree on what it is: no nccl_implicit_sync, "
                     "nccl_summary_implicit_sync, nccl_straggler_summary; TraceLens stops here",
                     tl_names_text(&colls->texts, row->group).p, row->index);
@@ -126,7 +125,6 @@ tl_status tl_tracelens_ranks(tl_bytes *shares, int64_t gpus_per_node, const char
 {
     TL_VEC(part) parts = { 0 };
     tl_csv_folder folder = { .dir = dir };
-    tl_bytes notes = { 0 };
     tl_colls colls = { .gpus_per_node = gpus_per_node };
     size_t nusable = 0;
 
@@ -144,21 +142,20 @@ tl_status tl_tracelens_ranks(tl_bytes *shares, int64_t gpus_per_node, const char
         *incomplete |= p->head.incomplete != 0;
         if (p->head.incomplete != 0)
             warn_lines(shares->v + p->at, p->head.nnotes);
-        tl_bytes_put(&notes, shares->v + p->at, (size_t)p->head.nnotes);
+        tl_bytes_put(&folder.notes, shares->v + p->at, (size_t)p->head.nnotes);
         nusable += p->head.usable;
         shares->at = p->at + (size_t)p->head.nnotes;
         if (p->head.usable)
             tl_colls_unpack(&colls, p->head.rank, shares);
     }
     tl_colls_match(&colls);
-    write_common_tables(&colls, &folder, &notes);
-    tl_csv_write_notes(&folder, &notes);
+    write_common_tables(&colls, &folder);
+    tl_csv_write_notes(&folder);
     if (!tl_csv_failed(&folder) && nusable == 0)
         tl_fail(&folder.error, TL_EINPUT, "no file could be used; %s/notes.txt tells more", dir);
     if (tl_csv_failed(&folder))
         *err = folder.error;
     free(parts.v);
-    tl_bytes_free(&notes);
     tl_colls_free(&colls);
     return folder.error.status;
 }

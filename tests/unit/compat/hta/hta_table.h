@@ -19,7 +19,7 @@ static inline const char *make(tl_hta_table *table, const char *text, const char
     snprintf(table_folder, sizeof table_folder, "table%u", ntables++);
     CU_ASSERT_EQUAL_FATAL(mkdir(scratch_path(table_folder), 0777), 0);
     CU_ASSERT_EQUAL_FATAL(write_table(&job, table, scratch_path(table_folder)), TL_OK);
-    snprintf(notes, sizeof notes, "%.*s", (int)job.notes.n, job.notes.n > 0 ? job.notes.v : "");
+    snprintf(notes, sizeof notes, "%.*s", (int)job.out.notes.n, job.out.notes.n > 0 ? job.out.notes.v : "");
     tl_hta_job_free(&job);
     return notes;
 }

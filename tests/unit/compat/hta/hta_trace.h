@@ -52,7 +52,7 @@ static inline void settle(tl_hta_job *job, bool include_last)
 /* Writes the table into a folder. */
 static inline tl_status write_table(tl_hta_job *job, tl_hta_table *write, const char *dir)
 {
-    job->out = (tl_csv_folder){ .dir = dir };
+    job->out = (tl_csv_folder){ .dir = dir, .notes = job->out.notes };
     write(job);
     return job->out.error.status;
 }
@@ -91,7 +91,7 @@ static inline const char *table_of(tl_hta_table *write, const char *file, const 
     scratch_text(file, "(old)\n");
     settle(&job, false);
     CU_ASSERT_EQUAL(write_table(&job, write, scratch_folder), TL_OK);
-    snprintf(table_notes, sizeof table_notes, "%.*s", (int)job.notes.n, job.notes.v != NULL ? job.notes.v : "");
+    snprintf(table_notes, sizeof table_notes, "%.*s", (int)job.out.notes.n, job.out.notes.v != NULL ? job.out.notes.v : "");
     tl_hta_job_free(&job);
     return content(file);
 }

@@ -26,8 +26,8 @@ static const char *linked(const char *run, const char *nodes, tl_hta_job *job)
     settle(job, false);
     (void)remove(scratch_path("execution_trace_links.csv"));
     CU_ASSERT_EQUAL(write_table(job, tl_hta_execution_trace_links, scratch_folder), TL_OK);
-    tl_vec_room(&job->notes);
-    job->notes.v[job->notes.n] = '\0';
+    tl_vec_room(&job->out.notes);
+    job->out.notes.v[job->out.notes.n] = '\0';
     return content("execution_trace_links.csv");
 }
 
@@ -41,7 +41,7 @@ static void rows_of_the_host_have_the_node_of_their_number(void)
                                   &job),
                            HEAD "0,a,5,3,\"n\"\"a\",\"f(int a, int b)\",\"[[2, 3], []]\",['Int'],[],\"[\"\"a'b\"\"]\"\n"
                                 "1,b,6,4,b,,,,,\n");
-    CU_ASSERT_STRING_EQUAL(job.notes.v, "");
+    CU_ASSERT_STRING_EQUAL(job.out.notes.v, "");
     tl_hta_job_free(&job);
 }
 
@@ -99,7 +99,7 @@ static void what_cannot_be_linked_is_a_note(void)
     for (size_t i = 0; i < COUNT(cases); i++) {
         tl_hta_job job;
         CU_ASSERT_STRING_EQUAL(linked(RUN, cases[i].nodes, &job), "(no file)");
-        CU_ASSERT_PTR_NOT_NULL(strstr(job.notes.v, cases[i].why));
+        CU_ASSERT_PTR_NOT_NULL(strstr(job.out.notes.v, cases[i].why));
         CU_ASSERT(job.incomplete);
         tl_hta_job_free(&job);
     }
@@ -125,7 +125,7 @@ static void what_is_left_of_a_damaged_file_is_used(void)
         tl_hta_job job;
         snprintf(cut, sizeof cut, "%.*s", (int)n, whole);
         (void)linked(RUN, cut, &job);
-        CU_ASSERT_PTR_NOT_NULL(strstr(job.notes.v, "damaged"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(job.out.notes.v, "damaged"));
         CU_ASSERT(job.incomplete);
         tl_hta_job_free(&job);
         snprintf(cut, sizeof cut, "%.*s\x01%s", (int)n, whole, whole + n);

@@ -86,7 +86,7 @@ static void the_first_two_operators_of_the_first_two_ranks(void)
 
     job = tables(TRACE(OP("n", "10.2", "0.3") "," OP("aten::mm", "10.9", "0.3")), NULL, tl_hta_frequent_patterns);
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_mm_min1.csv"), "(no file)");
-    CU_ASSERT_PTR_NOT_NULL(strstr(job.notes.v, "frequent_patterns: rank 0: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(job.out.notes.v, "frequent_patterns: rank 0: "));
     tl_hta_job_free(&job);
 }
 
@@ -136,13 +136,13 @@ static void counters_that_cannot_be_placed_are_a_note(void)
     for (size_t i = 0; i < COUNT(cases); i++) {
         tl_hta_job job = tables(cases[i].trace, NULL, tl_hta_cupti_counters);
         CU_ASSERT_STRING_EQUAL(content("out/cupti_counters_rank0.csv"), "(no file)");
-        CU_ASSERT_FATAL(job.notes.n > 0);
-        CU_ASSERT_PTR_NOT_NULL(strstr(job.notes.v, cases[i].why));
+        CU_ASSERT_FATAL(job.out.notes.n > 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(job.out.notes.v, cases[i].why));
         tl_hta_job_free(&job);
     }
 
     tl_hta_job job = tables(TRACE(TWO_LAUNCHES), NULL, tl_hta_cupti_counters);
-    CU_ASSERT_EQUAL(job.notes.n, 0);
+    CU_ASSERT_EQUAL(job.out.notes.n, 0);
     tl_hta_job_free(&job);
 }
 
@@ -152,7 +152,7 @@ static void counters_are_those_of_the_file_as_it_was_read(void)
     settle(&job, true);
     scratch_text("rank0.json", TRACE(OP("a", "10", "9")));
     CU_ASSERT_EQUAL(write_table(&job, tl_hta_cupti_counters, scratch_path("out")), TL_OK);
-    CU_ASSERT_EQUAL(job.notes.n, 0);
+    CU_ASSERT_EQUAL(job.out.notes.n, 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(content("out/cupti_counters_rank0.csv"), ",out_split_size,c,index_"));
     tl_hta_job_free(&job);
 }

@@ -178,7 +178,7 @@ static void what_hta_refuses_is_not_written(void)
     tl_hta_job job = tables(TRACE(OP("n", "10.2", "0.3") "," OP("z", "10.9", "0.3")), NULL, false);
     CU_ASSERT_STRING_EQUAL(content("out/callgraph_threads.csv"), "(no file)");
     CU_ASSERT_STRING_EQUAL(content("out/callgraph_rank0.csv"), "(no file)");
-    CU_ASSERT_PTR_NOT_NULL(strstr(job.notes.v, "callgraph: rank 0: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(job.out.notes.v, "callgraph: rank 0: "));
     CU_ASSERT_STRING_EQUAL(content("out/callstack_old_rank0.csv"), "index,depth,parent\n0,0,-1\n1,0,-1\n");
     tl_hta_job_free(&job);
 
@@ -188,7 +188,7 @@ static void what_hta_refuses_is_not_written(void)
     tl_hta_job_free(&job);
 
     job = tables(TRACE(ON("\"stream 7\"", "cpu_op", "x", "1", "1", "")), TRACE(OP("y", "1", "1")), false);
-    CU_ASSERT_PTR_NOT_NULL(strstr(job.notes.v, "a text"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(job.out.notes.v, "a text"));
     CU_ASSERT_STRING_EQUAL(content("out/callgraph_threads.csv"), THREADS "1,1,1,y,0,-1,1\n");
     CU_ASSERT_STRING_EQUAL(content("out/callstack_old_rank0.csv"), "index,depth,parent\n0,0,-1\n");
     tl_hta_job_free(&job);

@@ -80,16 +80,15 @@ static double timeline(const char *text, const char *table, const char *type)
     double ms = NAN;
     rank r;
     load(&r, text);
-    tl_bytes notes = { 0 };
     tl_csv_folder folder = { .dir = scratch_folder };
-    tl_lens_write_device(&r.lens, 0, &folder, &notes);
+    tl_lens_write_device(&r.lens, 0, &folder);
     FILE *f = fopen(scratch_path(table), "r");
     while (f != NULL && fgets(line, sizeof line, f) != NULL)
         if (strncmp(line, type, strlen(type)) == 0 && line[strlen(type)] == ',')
             ms = strtod(line + strlen(type) + 1, NULL);
     if (f != NULL)
         fclose(f);
-    tl_bytes_free(&notes);
+    tl_bytes_free(&folder.notes);
     unload(&r);
     return ms * 1000;
 }
