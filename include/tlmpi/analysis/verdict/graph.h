@@ -11,7 +11,7 @@
  * that the work waited for; an edge's lag is the least time from the end of that node to the begin of the work:
  *
  *     node          done when                            own work              waits for (lag)
- *     BEGIN         the recording's first step begins    0                     no node: its time is fixed
+ *     BEGIN         the first step, or operator, begins  0                     no node: its time is fixed
  *     LAUNCH        work is handed to the device         host time since the   the last node of its thread, and of any
  *                                                        later of the two      other thread that launches (0)
  *     WAIT_BEGIN    a synchronising call begins          as LAUNCH             as LAUNCH

@@ -204,6 +204,10 @@ void tl_host_calls_find(const tl_rank_view *view, bool named, tl_host_calls **ou
         if (view->nlaunches == 0 || tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
             add_thread(&f, &view->calls.threads[t]);
     add_events(&f);
+    f.out->begin_ns = INT64_MAX;
+    for (size_t t = 0; view->nsteps == 0 && t < view->ops.nthreads; t++)
+        if (tl_map_get(&launching, view->ops.threads[t].track) != TL_MAP_NONE)
+            f.out->begin_ns = tl_ns_min(f.out->begin_ns, view->ops.start_ns[view->ops.threads[t].first]);
     if (named)
         fill_wait_names(&f);
     tl_map_free(&launching);

@@ -227,6 +227,9 @@ tl_graph_hosts *tl_graph_host(tl_graph_build *b)
         if (mark <= last)
             tl_vec_push(&h->instants, (instant){ mark, TL_NONE, TL_NONE, TL_NONE, AT_MARK });
     }
+    if (b->calls->begin_ns < last)
+        tl_vec_push(&h->instants,
+                    (instant){ tl_graph_host_time(b, b->calls->begin_ns), TL_NONE, TL_NONE, TL_NONE, AT_MARK });
     tl_vec_sort(&h->instants, by_time);
     tl_grow((void **)&b->nodes.v, &b->nodes.cap, h->instants.n + b->view->nkernels + b->view->ncolls + 1,
             sizeof *b->nodes.v);

@@ -86,6 +86,8 @@ static bool has_times(const tl_rank_view *view, const tl_host_calls *calls)
         extend_span(&s, view->launches[l].start_ns, view->launches[l].end_ns);
     for (size_t i = 0; i < calls->waits.n; i++)
         extend_span(&s, calls->waits.v[i].start_ns, calls->waits.v[i].end_ns);
+    if (calls->begin_ns < INT64_MAX)
+        extend_span(&s, calls->begin_ns, calls->begin_ns);
     if (view->nkernels > 0 && view->nsteps > 0)
         extend_span(&s, view->steps[0].start_ns, view->steps[0].start_ns);
     return view->nkernels == 0 ||

@@ -4,7 +4,8 @@
  * If no rank marks steps:
  *
  *     the rank with most collectives, in order of launch      a b . . . c | a b . . . c | a b . . . c
- *     steps begin after the collective with most ranks, at its longest pause        0             1
+ *     steps begin with the first collective if the periods fill the recording; else after the collective with most
+ *     ranks, at its longest pause                                                   0             1
  *     a collective without that rank has the step of the next known collective of its lowest rank
  *
  * If some ranks mark steps, a collective with one of them has its step.  Any other collective has the step of the next
@@ -197,7 +198,8 @@ static void number_one(numbering *n, size_t *nsteps)
         tl_sequence_period(tokens, times_ns, nown - from, &period);
     }
     if (period > 0) {
-        size_t begin = known + find_seam(n, own + known, nown - known, period);
+        const bool whole = (nown - known) % period == 0; /* a schedule of a profiler records whole steps */
+        size_t begin = known + (whole ? 0 : find_seam(n, own + known, nown - known, period));
         *nsteps = (nown - begin) / period;
         for (size_t i = 0; *nsteps >= FEWEST_STEPS && i < nown; i++) {
             bool in = i >= begin && (i - begin) / period < *nsteps;

@@ -112,6 +112,18 @@ static void what_the_host_does_before_a_mark_is_work_of_the_step_that_it_ends(vo
     tl_rank_graph_free(&g);
 }
 
+/* As a data loader that is slow in each step: in the first, too. */
+static void without_marks_the_recording_begins_with_the_first_operator(void)
+{
+    tl_rank_graph g = drawn_graph(draw("op 1 next_batch:           ======.....",
+                                       "launch 1 cudaLaunchKernel: ......a....",
+                                       "compute 7:                 ........AA.", NULL));
+    uint32_t begin = node_at(&g, TL_NODE_BEGIN, 0), launch = node_at(&g, TL_NODE_LAUNCH, 7);
+    CU_ASSERT_EQUAL(g.nodes[launch].work_ns, 7 * US);
+    CU_ASSERT_EQUAL(lag_us(&g, begin, launch), 0);
+    tl_rank_graph_free(&g);
+}
+
 /* A collective is launched after the pause: the work before it is of the stretch that it ends, as a shorter pause's is. */
 static void what_the_host_does_before_a_launch_is_work_of_the_same_stretch(void)
 {
@@ -300,6 +312,7 @@ int main(void)
         TEST(a_launch_comes_after_what_any_thread_did_last),
         TEST(what_was_launched_before_the_recording_is_of_no_step),
         TEST(what_the_host_does_before_a_mark_is_work_of_the_step_that_it_ends),
+        TEST(without_marks_the_recording_begins_with_the_first_operator),
         TEST(what_the_host_does_before_a_launch_is_work_of_the_same_stretch),
         TEST(what_the_host_does_most_of_the_time_before_a_launch_is_its_work),
     TEST(what_its_own_thread_came_after_is_no_edge_of_its_own),

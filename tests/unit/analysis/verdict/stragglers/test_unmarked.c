@@ -1,6 +1,6 @@
 /* test_unmarked.c - steps that nobody marks, from what a rank computes between collectives.
  *
- * A digit is a collective, and that many kernels before it; all have one size, and one time between them. */
+ * A digit is a collective, and that many kernels before it, which take as long each; all have one size. */
 #include "tlmpi/analysis/verdict/stragglers/step.h"
 #include "unit.h"
 #include <string.h>
@@ -15,13 +15,15 @@ static size_t number(const char *digits)
     static tl_node_comm comms[MOST];
     static tl_late_row rows[MOST];
     uint32_t n = (uint32_t)strlen(digits);
+    int64_t start_ns = 0;
     size_t nsteps = 99;
 
     for (uint32_t i = 0; i < n; i++) {
         comms[i] = (tl_node_comm){ .uid = i, .turn = i, .nwork = (uint32_t)(digits[i] - '0') };
+        start_ns += 500 + (digits[i] - '0') * 50;
         rows[i] = (tl_late_row){ .collective = i,
-                                 .start_ns = (int64_t)i * 1000,
-                                 .end_ns = (int64_t)i * 1000 + 500,
+                                 .start_ns = start_ns,
+                                 .end_ns = start_ns + 500,
                                  .step = -1,
                                  .uid = i,
                                  .bytes = 64,
@@ -53,6 +55,15 @@ static void the_first_steps_may_do_more(void)
     size_t n = number("99229222922292229222922292229222");
     CU_ASSERT(n == 7 || n == 8);
     CU_ASSERT_EQUAL(step_of[8] + 1, step_of[12]);
+}
+
+/* The longest pause is within a step, as before a long backward pass. */
+static void a_recording_of_whole_steps_begins_with_one(void)
+{
+    CU_ASSERT_EQUAL(number("229222922292"), 3);
+    CU_ASSERT(step_of[0] == 0 && step_of[3] == 0 && step_of[4] == 1);
+    CU_ASSERT_EQUAL(number("2292229222922"), 2); /* a collective more: steps are told by the pause alone */
+    CU_ASSERT(step_of[1] == -1 && step_of[2] == 0 && step_of[6] == 1);
 }
 
 static void where_nothing_differs_each_is_a_step(void)
@@ -175,6 +186,7 @@ int main(void)
         TEST(what_is_computed_between_equal_collectives_tells_steps),
         TEST(a_kernel_more_makes_no_other_step),
         TEST(the_first_steps_may_do_more),
+        TEST(a_recording_of_whole_steps_begins_with_one),
         TEST(where_nothing_differs_each_is_a_step),
         TEST(steps_begin_where_all_have_met),
         TEST(a_rank_without_marks_has_the_steps_of_those_it_meets),
