@@ -302,6 +302,11 @@ static int64_t scatter_of_one_group(const tl_deciding *d, size_t from, size_t to
     return most_ns;
 }
 
+static bool same_group(const tl_deciding *d, size_t i, size_t k)
+{
+    return d->fates[d->order[i]].group_key == d->fates[d->order[k]].group_key;
+}
+
 /* Whether the groups that order[from, to) was split into have one size, scatter by most_ns at most within each, and by
  * more between two. */
 static bool are_blocks(const tl_deciding *d, size_t from, size_t to, int64_t most_ns)
@@ -311,7 +316,7 @@ static bool are_blocks(const tl_deciding *d, size_t from, size_t to, int64_t mos
     for (size_t i = from; i < from + looked; i++) {
         size_t own = 0;
         for (size_t k = from; k < to; k++) {
-            bool same = d->fates[d->order[i]].group_key == d->fates[d->order[k]].group_key;
+            bool same = same_group(d, i, k);
             distance x;
             own += same;
             if (i != k && measure(d, d->order[i], d->order[k], &x) && same != (x.scatter_ns <= most_ns))
@@ -337,6 +342,21 @@ static bool are_steady_elsewhere(const tl_deciding *d, uint32_t a, uint32_t b, i
     return false;
 }
 
+/* Whether the clocks of order[i] and of a rank of another group, the first or the next on either side, are steady
+ * elsewhere. */
+static bool has_steady_clock(const tl_deciding *d, size_t from, size_t to, size_t i, int64_t most_ns)
+{
+    size_t beside[] = { from, i, i };
+    while (beside[1] > from && same_group(d, i, beside[1]))
+        beside[1]--;
+    while (beside[2] + 1 < to && same_group(d, i, beside[2]))
+        beside[2]++;
+    for (size_t k = 0; k < sizeof beside / sizeof *beside; k++)
+        if (!same_group(d, i, beside[k]) && are_steady_elsewhere(d, d->order[beside[k]], d->order[i], most_ns))
+            return true;
+    return false;
+}
+
 /* Splits groups that run side by side and in step with each other: no rank leaves before others come, but the ends
  * scatter much less within a group than between two, on clocks that scatter less elsewhere. */
 static void part_side_by_side(tl_deciding *d, size_t from, size_t to)
@@ -347,8 +367,7 @@ static void part_side_by_side(tl_deciding *d, size_t from, size_t to)
     (void)join_leaders(d, from, to, most_ns);
     bool parted = are_blocks(d, from, to, most_ns);
     for (size_t i = from + 1; parted && i < to; i++)
-        parted = d->fates[d->order[i]].group_key == d->fates[d->order[from]].group_key ||
-                 are_steady_elsewhere(d, d->order[from], d->order[i], most_ns);
+        parted = same_group(d, i, from) || has_steady_clock(d, from, to, i, most_ns);
     if (!parted)
         (void)join_leaders(d, from, to, INT64_MAX);
 }
@@ -356,7 +375,7 @@ static void part_side_by_side(tl_deciding *d, size_t from, size_t to)
 static bool is_one_group(const tl_deciding *d, size_t from, size_t to)
 {
     for (size_t i = from + 1; i < to; i++)
-        if (d->fates[d->order[i]].group_key != d->fates[d->order[from]].group_key)
+        if (!same_group(d, i, from))
             return false;
     return true;
 }
