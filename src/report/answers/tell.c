@@ -460,9 +460,10 @@ void tl_tell_trust(tl_telling *t, const tl_answer *answer, int most)
 
 void tl_tell_next(tl_telling *t)
 {
-    const tl_phrase next = tl_next_in_words(t->a);
+    const char *table;
+    const tl_phrase next = tl_next_in_words(t->a, &table);
     if (next.text[0] != '\0')
-        tl_say(tl_tell(t, "next", NULL), "%s", next.text);
+        tl_say(tl_tell(t, "next", table), "%s", next.text);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the screen */

@@ -427,6 +427,8 @@ void tl_print_answers(FILE *out, const tl_answers *a, const char *file, size_t c
         begin_question(&t, answers[i].question);
         if (a->phases_alone) {
             answers[i].by_phases(&t);
+            if (i == 1)
+                tl_tell_next(&t);
             tl_tell_phase_trust(&t);
         } else {
             answers[i].by_traces(&t);

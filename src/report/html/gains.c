@@ -131,7 +131,8 @@ void tl_draw_gains(tl_page *page)
                             ? "without the ranks that are named first"
                             : tl_phrase_of("without the delay of rank %" PRId32, a->culprits[0].rank).text);
     add_saving_step(&g, time_of(&g, TL_SCENARIO_SUSPECTS), "and without the others that are named");
-    add_saving_step(&g, time_of(&g, TL_SCENARIO_IDEAL), "and nothing slower than its peers");
+    add_saving_step(&g, time_of(&g, TL_SCENARIO_IDEAL),
+                    g.n > 1 ? "and nothing slower than its peers" : "with nothing slower than its peers");
     const size_t steps = g.n;
     add_single(page, &g);
     if (g.n < 2)

@@ -404,8 +404,12 @@ static void put_phase(tl_page *page, const phases *p, size_t number)
                  .note = put_note,
                  .arg = of,
                  .note_head = "found" };
+    const bool folded = of->first_verdict == SIZE_MAX &&
+                        memcmp(a->phases->waits_in, of->title, sizeof of->title) != 0; /* nothing is found in it */
     size_t said = 0;
 
+    if (folded)
+        tl_put(page->out, "<details><summary>%.*s: no rank is late</summary>\n", (int)sizeof of->title, of->title);
     begin_figure(page, &f);
     tl_put(page->out, "<h3>%s</h3>\n", title.text);
     for (size_t k = 1; k < a->nphases; k++) {
@@ -419,6 +423,7 @@ static void put_phase(tl_page *page, const phases *p, size_t number)
         fputs("<p>In this phase no rank is found to be late.</p>\n", page->out);
     tl_put(page->out, "<p>%s</p>", finding.text);
     end_figure(page, &f);
+    fputs(folded ? "</details>\n" : "", page->out);
 }
 
 static void put_phases(tl_page *page, const phases *p)

@@ -187,7 +187,8 @@ static void put_numbers_of_phases(tl_page *page)
         tl_page_said(page, END_TILE);
     }
     begin_tile(page, "Trust", tl_phrase_of("%s", tl_confidence_labels[row->confidence]));
-    tl_page_sentence(page, TILE, END_TILE, "durations alone do not show who waits");
+    tl_page_sentence(page, TILE, END_TILE,
+                     row->nwaiters > 0 ? "others take longer meanwhile" : "durations alone do not show who waits");
 }
 
 /* ---------------------------------------------------------------------------------------------------------- verdict */
@@ -252,9 +253,11 @@ void tl_draw_verdict(tl_page *page)
         put_trust(page);
     }
     fputs("</dl>\n", page->out);
-    const tl_phrase next = tl_next_in_words(a);
-    if (!a->phases_alone && next.text[0] != '\0')
-        tl_page_sentence(page, "<p><b>Next:</b> ", "</p>\n", "%s", next.text);
+    const char *table;
+    const tl_phrase next = tl_next_in_words(a, &table),
+                    more = table != NULL ? tl_phrase_of(" (tlmpi show %s %s)", page->file, table) : (tl_phrase){ "" };
+    if (next.text[0] != '\0')
+        tl_page_sentence(page, "<p><b>Next:</b> ", "</p>\n", "%s%s", next.text, more.text);
     if (a->selection != NULL) {
         tl_say_selection(tl_page_say(page, "<p>"), a);
         tl_page_said(page, "</p>\n");

@@ -354,6 +354,7 @@ static void tell_phases(tl_telling *t, const tl_summary *s)
     if (t->a->phases_alone) {
         tl_tell_phase_waiting(t);
         tl_tell_phase_trust(t);
+        tl_tell_next(t);
     }
     if (missing > 0)
         tl_say(tl_tell(t, "", NULL), "%s~record%s missing that most ranks have (table phase)", tl_grouped(missing).text,

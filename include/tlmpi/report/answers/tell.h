@@ -31,8 +31,9 @@ tl_phrase tl_doubt_in_words(const tl_answers *answers, tl_doubt doubt);
  * together, without a full stop.  False where there are none. */
 bool tl_health_in_words(const tl_table *health, tl_defect defect, tl_phrase *out);
 
-/* Returns what to do next, by cause: "record rank 2 with Python stacks ..."; empty: nothing is known to help. */
-tl_phrase tl_next_in_words(const tl_answers *answers);
+/* Returns what to do next, by cause: "record rank 2 with Python stacks ..."; empty: nothing is known to help.
+ * *table: the one that shows more; NULL: none. */
+tl_phrase tl_next_in_words(const tl_answers *answers, const char **table);
 
 /* Returns the ranks of a cell, "0-1, 5", or the beginning of a longer list: "0, 2, 4, ...". */
 tl_phrase tl_list_in_words(const char *cell, size_t size);

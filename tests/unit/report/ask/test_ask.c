@@ -61,7 +61,7 @@ static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
                      "Cause: host_late: its device waits for launches, because its CPU thread sleeps or works in \"forward\" "
                      "Evidence: others wait 720 ms of GPU time for it - 100.0 % of that for its host_late "
                      "(tlmpi show traces.h5 blame) "
-                     "Next: record that rank with Python stacks (with_stack=True) or run py-spy on it; pin its process to cores near its device "
+                     "Next: record that rank with Python stacks (with_stack=True) or run py-spy on it; pin its process to cores near its device (tlmpi show traces.h5 idle_summary) "
                      "Trust: high "
                      "Do others wait? "
                      "Yes: 3 ranks (0, 1, 3) wait for it: 720 ms of GPU time "
