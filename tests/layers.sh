@@ -221,23 +221,42 @@ violations()
         }'
 }
 
-# bites FILE LINE [RULE] - whether a copy in which LINE stands at the end of FILE breaks a rule (includes) once, at that place
-bites()
+# alone PLACE COMMAND... - whether the command prints one line, which begins with the place; mends the copy, whose file or folder
+# of that name was changed
+alone()
 {
-    cp -R "$top/src" "$top/include" "$copy" && mkdir -p "$copy/$(dirname "$1")" || return 1
-    echo "$2" >> "$copy/$1"
-    found=$(violations "$copy" "${3:-includes}")
-    rm -rf "${copy:?}/src" "$copy/include"
+    place=$1
+    shift
+    found=$("$@")
+    while [ ! -e "$top/$place" ] && [ ! -e "$top/$(dirname "$place")" ]; do
+        place=$(dirname "$place")
+    done
+    rm -rf "${copy:?}/$place"
+    [ ! -e "$top/$place" ] || cp -R "$top/$place" "$copy/$place"
     case $found in
     *"
 "*)
         echo "more than one: $found"
         return 1
         ;;
-    "$1:"[0-9]*) return 0 ;;
+    "$place":\ * | "$place"/*:[0-9]* | "$place":[0-9]*) return 0 ;;
     esac
     echo "found: ${found:-nothing}"
     return 1
+}
+
+# plant FILE LINE - adds a line to a file of the copy, or a file with that line
+plant()
+{
+    mkdir -p "$copy/$(dirname "$1")"
+    echo "$2" >> "$copy/$1"
+}
+
+# bites FILE LINE [RULE] - whether the copy in which LINE stands at the end of FILE breaks a rule (includes) once, at that place
+bites()
+{
+    plant "$1" "$2"
+    alone "$1" violations "$copy" "${3:-includes}"
 }
 
 # crowds TREE - prints each folder of src with more than 20 .c files of its own, and each file of more than 600 lines
@@ -258,48 +277,27 @@ senders()
         grep -vE '^src/(par|job/transport)/'
 }
 
-# sends FILE LINE - whether a copy in which LINE stands at the end of FILE sends where it may not
+# sends FILE LINE - whether the copy in which LINE stands at the end of FILE sends where it may not
 sends()
 {
-    cp -R "$top/src" "$copy" || return 1
-    echo "$2" >> "$copy/$1"
-    found=$(senders "$copy")
-    rm -rf "${copy:?}/src"
-    case $found in
-    "$1:"[0-9]*) return 0 ;;
-    esac
-    echo "found: ${found:-nothing}"
-    return 1
+    plant "$1" "$2"
+    alone "$1" senders "$copy"
 }
 
-# long FILE - whether a copy in which the file is 601 lines longer has exactly that one as too long
+# long FILE - whether the copy in which the file is 601 lines longer has exactly that one as too long
 long()
 {
-    cp -R "$top/src" "$copy" || return 1
-    awk 'BEGIN { for (i = 0; i < 601; i++) print "" }' >> "$copy/$1"
-    found=$(crowds "$copy")
-    rm -rf "${copy:?}/src"
-    case $found in
-    "$1: "[0-9]*" lines") return 0 ;;
-    esac
-    echo "found: ${found:-nothing}"
-    return 1
+    plant "$1" "$(awk 'BEGIN { for (i = 0; i < 601; i++) print "//" }')"
+    alone "$1" crowds "$copy"
 }
 
-# filled FOLDER N - whether a copy with N more files in the folder is too large there
+# filled FOLDER N - whether the copy with N more files in the folder is too large there
 filled()
 {
-    cp -R "$top/src" "$copy" || return 1
     for i in $(seq "$2"); do
-        : > "$copy/$1/more_$i.c"
+        plant "$1/more_$i.c" ""
     done
-    found=$(crowds "$copy")
-    rm -rf "${copy:?}/src"
-    case $found in
-    "$1: "[0-9]*" files") return 0 ;;
-    esac
-    echo "found: ${found:-nothing}"
-    return 1
+    alone "$1" crowds "$copy"
 }
 
 found=$(violations "$top" includes; violations "$top" uses)
@@ -316,6 +314,7 @@ check "there are uses to judge" test "$(uses "$top" | wc -l)" -gt 1000
 if [ -z "$found" ]; then
     copy=$(scratch)
     trap 'rm -rf "$copy"' EXIT
+    cp -R "$top/src" "$top/include" "$copy"
     check "base may not know of the model" bites src/base/hash.c '#include "tlmpi/model/names.h"'
     check "a header is judged like a file" bites include/tlmpi/model/kind.h '#include "tlmpi/trace/event/events.h"'
     check "an entry knows nothing of files" bites src/trace/event/events.c '#include "tlmpi/trace/text/source.h"'
