@@ -208,6 +208,7 @@ product()
     start books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace
     start trees /usr/bin/python3 tests/golden/trees.py build/tlmpi build/make_trace
     start work /usr/bin/python3 tests/golden/work.py build/tlmpi build/make_trace
+    start flops /usr/bin/python3 tests/golden/flops.py build/tlmpi-serial
     start select /usr/bin/python3 tests/golden/selection.py build/tlmpi build/make_trace
     start sizes /usr/bin/python3 tests/golden/sizes.py build/tlmpi
     start series /usr/bin/python3 tests/golden/series.py build/tlmpi build/make_trace

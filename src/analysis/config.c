@@ -53,19 +53,34 @@ const tl_threshold tl_launch_thresholds[] = {
     { NULL, 0, TL_IN_US, NULL },
 };
 
+#undef AT
+
+#define AT(precision) offsetof(tl_peaks, gflop_per_s[precision]), TL_IN_TFLOP_PER_S
+
+const tl_threshold tl_peak_thresholds[] = {
+    { "f64", AT(TL_F64), "peak of double" },
+    { "f32", AT(TL_F32),
+      "peak of float; by default that of TF32 where the device has it, whether the job allowed it or not" },
+    { "f16", AT(TL_F16), "peak of Half" },
+    { "bf16", AT(TL_BF16), "peak of BFloat16" },
+    { "f8", AT(TL_F8), "peak of Float8 of any kind" },
+    { NULL, 0, TL_IN_US, NULL },
+};
+
 /* An hour: longer than any gap that one would set apart. */
 #define LARGEST_NS INT64_C(3600000000000)
 
 const char *tl_threshold_takes(tl_threshold_unit unit)
 {
-    return unit == TL_IN_US        ? "a time in us, from 0 to an hour"
-           : unit == TL_IN_PERCENT ? "a whole number of percent, from 0 to 100"
-                                   : "a whole number, 0 or more";
+    return unit == TL_IN_US            ? "a time in us, from 0 to an hour"
+           : unit == TL_IN_PERCENT     ? "a whole number of percent, from 0 to 100"
+           : unit == TL_IN_TFLOP_PER_S ? "10^12 FLOP/s, 0 for the device's own"
+                                       : "a whole number, 0 or more";
 }
 
 static bool read_value(const tl_threshold *t, tl_text value, int64_t *x)
 {
-    if (t->unit == TL_IN_US)
+    if (t->unit == TL_IN_US || t->unit == TL_IN_TFLOP_PER_S) /* in thousandths */
         return tl_decimal_us_to_ns(value.p, value.n, x) && *x >= 0 && *x <= LARGEST_NS;
     return tl_decimal_to_int(value.p, value.n, x) && *x >= 0 && (t->unit == TL_IN_NUMBER || *x <= 100);
 }

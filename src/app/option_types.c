@@ -242,6 +242,7 @@ const tl_option_type tl_option_compat_run = { store_choice, .takes = "a number f
                                               .words = runs, .first = TL_ALL_RUNS, .numbers = true };
 const tl_option_type tl_option_idle = { store_thresholds, .thresholds = tl_idle_thresholds };
 const tl_option_type tl_option_launch = { store_thresholds, .thresholds = tl_launch_thresholds };
+const tl_option_type tl_option_peak = { store_thresholds, .thresholds = tl_peak_thresholds };
 const tl_option_type tl_option_ranges = { store_list, "numbers and ranges, as 0-3,7 or -1", .list = TL_NUMBERS };
 const tl_option_type tl_option_ranges_from_0 = { store_list, "numbers and ranges, as 0-3,7",
                                                  .list = TL_NUMBERS_FROM_0 };

@@ -78,6 +78,9 @@ static const tl_option options[] = {
       "thresholds of the idle tables in us and percent, as noise=10,drain=2.5; tlmpi describe gap explains them" },
     { "launch", 0, "LIST", TL_LAUNCH_DEFAULT, TL_FOR_RUN, TABLES_AT(launch, run.config.launch),
       "thresholds of tables launch and queue in us, as runtime=20,full=512; tlmpi describe launch explains them" },
+    { "peak", 0, "LIST", "", TL_FOR_RUN, TABLES_AT(peak, run.config.peaks),
+      "peaks of the devices in 10^12 FLOP/s, as bf16=989,f8=1979, instead of those that are known by their names; "
+      "tlmpi describe operator explains them" },
     { "html", 0, NULL, "0", TL_FOR_RUN, AT(switch, html), "write PREFIX.html, too: the page of tlmpi html" },
     { "series", 0, NULL, "0", TL_FOR_RUN, TABLES_AT(switch, run.config.series),
       "write table series, too: how much waited in each stream, how fast copies were and what memory there was, at "

@@ -4,30 +4,31 @@
 static const struct {
     const char *name, *type; /* names in c10 and in C++ */
     int64_t bytes;
+    tl_precision precision;
 } types[] = {
-    { "", "", -1 },
-    { "Float", "float", 4 },
-    { "BFloat16", "c10::BFloat16", 2 },
-    { "Half", "c10::Half", 2 },
-    { "Double", "double", 8 },
-    { "Int", "int", 4 },
-    { "Long", "long", 8 },
-    { "Long", "long int", 8 },
-    { "Short", "short", 2 },
-    { "Short", "short int", 2 },
-    { "Byte", "unsigned char", 1 },
-    { "Char", "signed char", 1 },
-    { "Bool", "bool", 1 },
-    { "UInt16", "unsigned short", 2 },
-    { "UInt32", "unsigned int", 4 },
-    { "UInt64", "unsigned long", 8 },
-    { "ComplexHalf", "c10::complex<c10::Half>", 4 },
-    { "ComplexFloat", "c10::complex<float>", 8 },
-    { "ComplexDouble", "c10::complex<double>", 16 },
-    { "Float8_e4m3fn", "c10::Float8_e4m3fn", 1 },
-    { "Float8_e5m2", "c10::Float8_e5m2", 1 },
-    { "Float8_e4m3fnuz", "c10::Float8_e4m3fnuz", 1 },
-    { "Float8_e5m2fnuz", "c10::Float8_e5m2fnuz", 1 },
+    { "", "", -1, TL_NPRECISIONS },
+    { "Float", "float", 4, TL_F32 },
+    { "BFloat16", "c10::BFloat16", 2, TL_BF16 },
+    { "Half", "c10::Half", 2, TL_F16 },
+    { "Double", "double", 8, TL_F64 },
+    { "Int", "int", 4, TL_NPRECISIONS },
+    { "Long", "long", 8, TL_NPRECISIONS },
+    { "Long", "long int", 8, TL_NPRECISIONS },
+    { "Short", "short", 2, TL_NPRECISIONS },
+    { "Short", "short int", 2, TL_NPRECISIONS },
+    { "Byte", "unsigned char", 1, TL_NPRECISIONS },
+    { "Char", "signed char", 1, TL_NPRECISIONS },
+    { "Bool", "bool", 1, TL_NPRECISIONS },
+    { "UInt16", "unsigned short", 2, TL_NPRECISIONS },
+    { "UInt32", "unsigned int", 4, TL_NPRECISIONS },
+    { "UInt64", "unsigned long", 8, TL_NPRECISIONS },
+    { "ComplexHalf", "c10::complex<c10::Half>", 4, TL_NPRECISIONS },
+    { "ComplexFloat", "c10::complex<float>", 8, TL_NPRECISIONS },
+    { "ComplexDouble", "c10::complex<double>", 16, TL_NPRECISIONS },
+    { "Float8_e4m3fn", "c10::Float8_e4m3fn", 1, TL_F8 },
+    { "Float8_e5m2", "c10::Float8_e5m2", 1, TL_F8 },
+    { "Float8_e4m3fnuz", "c10::Float8_e4m3fnuz", 1, TL_F8 },
+    { "Float8_e5m2fnuz", "c10::Float8_e5m2fnuz", 1, TL_F8 },
 };
 enum { NTYPES = sizeof types / sizeof types[0] };
 
@@ -45,6 +46,11 @@ tl_dtype tl_dtype_of_type(tl_text type)
         if (tl_text_is(type, types[i].type))
             return (tl_dtype)i;
     return 0;
+}
+
+tl_precision tl_precision_of(tl_dtype dtype)
+{
+    return types[dtype < NTYPES ? dtype : 0].precision;
 }
 
 const char *tl_dtype_name(tl_dtype dtype)

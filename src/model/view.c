@@ -31,6 +31,19 @@ size_t tl_stream_end(const tl_rank_view *view, size_t from)
     return to;
 }
 
+const tl_flop *tl_flop_of(const tl_rank_view *view, uint32_t launch, size_t *near)
+{
+    const tl_flop *v = view->flops;
+    const size_t n = view->nflops;
+
+    *near += *near < n && v[*near].launch < launch;
+    if ((*near < n && v[*near].launch < launch) || (*near > 0 && v[*near - 1].launch >= launch)) {
+        *near = 0;
+        TL_BISECT(*near, n, mid, v[mid].launch < launch);
+    }
+    return *near < n && v[*near].launch == launch ? &v[*near] : NULL;
+}
+
 int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns)
 {
     size_t low = 0; /* lower bound: the first step that starts after the instant */

@@ -7,6 +7,7 @@
 #define TLMPI_ANALYSIS_CONFIG_H
 
 #include "tlmpi/base/text.h"
+#include "tlmpi/model/peak.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,22 +40,24 @@ typedef struct tl_launch_config {
     int64_t full;       /* work in a queue that holds no more */
 } tl_launch_config;
 
-typedef enum tl_threshold_unit { TL_IN_US, TL_IN_PERCENT, TL_IN_NUMBER } tl_threshold_unit;
+typedef enum tl_threshold_unit { TL_IN_US, TL_IN_PERCENT, TL_IN_NUMBER, TL_IN_TFLOP_PER_S } tl_threshold_unit;
 
 typedef struct tl_threshold {
     const char *name; /* on the command line */
-    size_t offset;    /* of its int64_t: a time in ns, a percentage or a number */
+    size_t offset;    /* of its int64_t: a time in ns, a percentage, a number or GFLOP/s */
     tl_threshold_unit unit;
     const char *doc;
 } tl_threshold;
 
-extern const tl_threshold tl_idle_thresholds[], tl_launch_thresholds[]; /* ended by name NULL */
+/* Each ended by name NULL. */
+extern const tl_threshold tl_idle_thresholds[], tl_launch_thresholds[], tl_peak_thresholds[];
 
 typedef struct tl_config {
     tl_idle_config idle;
     tl_launch_config launch;
-    bool series; /* what changes over time is kept point by point: table series */
-    bool path;   /* the critical path of each rank is kept piece by piece: table path */
+    tl_peaks peaks; /* of the devices */
+    bool series;    /* what changes over time is kept point by point: table series */
+    bool path;      /* the critical path of each rank is kept piece by piece: table path */
 } tl_config;
 
 /* The texts say what tl_config_default has. */

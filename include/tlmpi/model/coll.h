@@ -61,6 +61,12 @@ typedef uint8_t tl_dtype;
 /* Returns the type with this name in C++ ("c10::Half", "float"). */
 tl_dtype tl_dtype_of_type(tl_text type);
 
+/* Types whose matrices devices multiply. */
+typedef enum tl_precision { TL_F64, TL_F32, TL_F16, TL_BF16, TL_F8, TL_NPRECISIONS } tl_precision;
+
+/* Returns the precision of a type; TL_NPRECISIONS: none. */
+tl_precision tl_precision_of(tl_dtype dtype);
+
 /* Returns the name of the type in c10 ("Half"); "" for 0. */
 const char *tl_dtype_name(tl_dtype dtype);
 

@@ -140,7 +140,16 @@ enum { TL_WHOLE_STEPS = -2 };
     F(T, I64, comm_unknown_ns, MEASURE, "ns", "the rest: waiting or transfer")                                         \
     F(T, I64, copy_ns, MEASURE, "ns", "time with a copy or memset running")                                            \
     F(T, I64, copy_exposed_ns, MEASURE, "ns", "copies and memsets without compute or communication")                   \
-    F(T, I64, idle_ns, MEASURE, "ns", "wall time without device work")
+    F(T, I64, idle_ns, MEASURE, "ns", "wall time without device work")                                                 \
+    F(T, F64, flop, MEASURE, "FLOP",                                                                                   \
+      "floating-point operations of matrix products, convolutions and attention, as in table operator; NaN where a "   \
+      "kernel that by its name does such things is launched by no operator with recorded shapes, and of a single "     \
+      "device")                                                                                                        \
+    F(T, F64, peak_ns, MEASURE, "ns", "the time that these take at the peak of the devices; NaN where none is known")  \
+    F(T, F64, tflop_per_s, MEASURE, "TFLOP/s", "flop / wall_ns, in 10^12 FLOP/s: of several ranks the mean of one")    \
+    F(T, F64, peak_share, MEASURE, "",                                                                                 \
+      "peak_ns / wall_ns: MFU, the share of the peak that the job uses; what is computed twice (activation "           \
+      "checkpoints) counts twice, as in HFU")
 TL_TABLE(breakdown, TL_BREAKDOWN_FIELDS);
 
 /* The range of rows of each rank in a table of events.  Every such table T has one, called T_index. */

@@ -135,6 +135,13 @@ typedef struct tl_backward {
     uint32_t op, forward;
 } tl_backward;
 
+/* A call that queued work of an operator whose floating-point operations are known. */
+typedef struct tl_flop {
+    int64_t flop;        /* of the operator, at its first such call; 0 at the others */
+    uint32_t launch, op; /* op: valid as long as ops are */
+    uint8_t precision;   /* tl_precision of the operands */
+} tl_flop;
+
 /* The span of the device work launched within a user annotation, from the first start to the last end, as the profiler
  * mirrors it on a stream (gpu_user_annotation).  It is not work itself. */
 typedef struct tl_device_range {
@@ -176,6 +183,9 @@ typedef struct tl_rank_view {
     size_t nsyncs;
     const tl_launch *launches; /* by (start, uid) */
     size_t nlaunches;
+    const tl_flop *flops; /* by launch; empty: the trace has no shapes */
+    size_t nflops;
+    const char *device_name;     /* of the first device; NULL or empty: unknown */
     const tl_step_window *steps; /* by start; windows do not overlap */
     size_t nsteps;
     bool served;                       /* the steps are iterations of a server */
@@ -217,6 +227,10 @@ bool tl_is_seam(const tl_rank_view *view, int64_t from_ns, int64_t to_ns);
 /* Return the end index of the work of the device, and of the stream, that begins with kernel `from` < nkernels. */
 size_t tl_device_end(const tl_rank_view *view, size_t from);
 size_t tl_stream_end(const tl_rank_view *view, size_t from);
+
+/* Returns the entry of flops for the launch (TL_NONE: unknown); NULL: none.  *near: where the last search ended, from
+ * 0. */
+const tl_flop *tl_flop_of(const tl_rank_view *view, uint32_t launch, size_t *near);
 
 /* Return the end of an op, and of a call. */
 static inline int64_t tl_op_end(const tl_ops *ops, size_t op)

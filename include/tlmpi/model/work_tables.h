@@ -80,6 +80,13 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
     F(T, F64, to_work_ns, MEASURE, "ns",                                                                               \
       "mean time from the start of that launch to the start of its work, none of them below 0")                        \
     F(T, F64, share, MEASURE, "", "device_ns / the durations of all device work of the rank")                          \
+    F(T, F64, flop, MEASURE, "FLOP",                                                                                   \
+      "floating-point operations of the matrix products, convolutions and attention in it; NaN where the shapes of "   \
+      "none are recorded (record_shapes)")                                                                             \
+    F(T, F64, tflop_per_s, MEASURE, "TFLOP/s",                                                                         \
+      "flop / the device time of the work that these queued, in 10^12 FLOP/s")                                         \
+    F(T, F64, peak_share, MEASURE, "",                                                                                 \
+      "tflop_per_s / the peak of the device for their types; NaN where no peak is known (--peak)")                     \
     F(T, I32, depth, LABEL, "",                                                                                        \
       "others of the same sort around it on its thread, at the least: 0 where none was around one of them; -1 of the " \
       "rest")                                                                                                          \

@@ -1,5 +1,6 @@
-/* args.c - arguments of few events, for the side tables: measurements of a device or an allocator, and the number of
- * elements in and out of a communication operator, if a trace has shapes ("Input Dims", "Input type").
+/* args.c - arguments of few events, for the side tables: measurements of a device or an allocator, and, if a trace has
+ * shapes ("Input Dims", "Input type"), the number of elements in and out of a communication operator (flop.c: the
+ * operations of one that computes).
  *     "nccl:all_reduce"            [[4, 2048, 4096]]                   "c10::Half"      inputs
  *     "record_param_comms"         [[[4, 2048, 4096]], [], ...]        "TensorList"     inputs first
  *     "c10d::_allgather_base_"     [[1073741824], [16777216], []]      "signed char"    outputs first
@@ -14,6 +15,7 @@
 #include "tlmpi/trace/event/values.h"
 #include "tlmpi/trace/text/json.h"
 #include <math.h>
+#include <string.h>
 
 /* --------------------------------------------------------------------------------------------- counters, allocators */
 
@@ -92,7 +94,7 @@ static const struct {
     { "c10d::recv_", SAME },
 };
 
-enum { DEEPEST = 4 };
+enum { NKNOWN = sizeof known / sizeof known[0], DEEPEST = 4 };
 
 /* Returns the number of elements of a shape, or of a list of shapes; -1: unknown.  *bad: the text is neither. */
 static int64_t count_elements(tl_text value, int depth, bool *bad)
@@ -162,37 +164,73 @@ static argument sum_arguments(tl_text *dims, tl_text *types)
     return sum;
 }
 
-void tl_shapes_take(tl_events *e, tl_text args)
+tl_arguments tl_arguments_of(tl_text args)
 {
-    uint32_t event = (uint32_t)e->n - 1;
-    const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
-    tl_text name = tl_names_text(&e->names, e->name[event]);
-    argument first, second = nothing;
-    size_t k = 0;
+    tl_text rest = tl_json_inside(args), key, value;
+    tl_arguments a = { { "", 0 }, { "", 0 }, { "", 0 } };
 
-    while (k < sizeof known / sizeof known[0] && !tl_text_starts(name, known[k].name))
-        k++;
-    if (k == sizeof known / sizeof known[0] || !(TL_CAT_BIT(tl_event_cat(e, event)) & host))
-        return;
-    const arguments order = known[k].order;
-    tl_text rest = tl_json_inside(args), dims = { "", 0 }, types = { "", 0 }, key, value;
-    while ((dims.n == 0 || types.n == 0) && tl_json_member(&rest, &key, &value)) {
+    while (tl_json_member(&rest, &key, &value))
         if (tl_text_is(key, "Input Dims"))
-            dims = tl_json_inside(value);
+            a.dims = tl_json_inside(value);
         else if (tl_text_is(key, "Input type"))
-            types = tl_json_inside(value);
-    }
+            a.types = tl_json_inside(value);
+        else if (tl_text_is(key, "Concrete Inputs"))
+            a.values = tl_json_inside(value);
+    return a;
+}
+
+/* Returns the numbers of elements of a communication operator with arguments in that order. */
+static tl_shape_args count_message(arguments order, tl_arguments a)
+{
+    argument first, second = nothing;
+
     if (order == ANNOTATION)
-        first = sum_arguments(&dims, &types);
+        first = sum_arguments(&a.dims, &a.types);
     else
-        (void)next_argument(&dims, &types, &first);
+        (void)next_argument(&a.dims, &a.types, &first);
     if (order == OUT_FIRST)
-        (void)next_argument(&dims, &types, &second);
-    tl_shape_args s = { .event = event,
-                        .dtype = (uint8_t)(first.dtype != 0 ? first.dtype : second.dtype),
-                        .annotation = order == ANNOTATION,
-                        .in_nelems = order == OUT_FIRST ? second.nelems : first.nelems,
-                        .out_nelems = order == OUT_FIRST || order == SAME ? first.nelems : -1 };
-    if (s.in_nelems >= 0 || s.out_nelems >= 0 || s.dtype != 0)
+        (void)next_argument(&a.dims, &a.types, &second);
+    return (tl_shape_args){ .dtype = first.dtype != 0 ? first.dtype : second.dtype,
+                            .annotation = order == ANNOTATION,
+                            .in_nelems = order == OUT_FIRST ? second.nelems : first.nelems,
+                            .out_nelems = order == OUT_FIRST || order == SAME ? first.nelems : -1 };
+}
+
+static uint8_t use_of(tl_text name)
+{
+    for (uint8_t k = 0; k < NKNOWN; k++)
+        if (tl_text_starts(name, known[k].name))
+            return TL_SHAPES_USED + k;
+    const uint8_t formula = tl_flop_formula(name);
+    return formula != TL_NONE_COMPUTES ? (uint8_t)(TL_SHAPES_USED + NKNOWN + formula) : TL_SHAPES_UNUSED;
+}
+
+void tl_shapes_take(tl_events *e, tl_shape_uses *uses, tl_text args)
+{
+    const uint32_t name = e->name[e->n - 1];
+    const tl_cat cat = tl_event_cat(e, e->n - 1);
+
+    if (name == TL_NO_NAME || (cat != TL_CAT_USER_ANNOTATION && cat != TL_CAT_CPU_OP))
+        return;
+    if (name >= uses->n) {
+        tl_grow((void **)&uses->v, &uses->cap, e->names.n, sizeof *uses->v);
+        memset(uses->v + uses->n, 0, e->names.n - uses->n);
+        uses->n = e->names.n;
+    }
+    if (uses->v[name] == 0)
+        uses->v[name] = use_of(tl_names_text(&e->names, name));
+    if (uses->v[name] == TL_SHAPES_UNUSED)
+        return;
+    const uint8_t use = uses->v[name] - TL_SHAPES_USED;
+    const tl_arguments a = tl_arguments_of(args);
+    tl_precision precision = TL_NPRECISIONS;
+    tl_shape_args s = { .computes = use >= NKNOWN, .flop = -1 };
+    if (!s.computes)
+        s = count_message(known[use].order, a);
+    else if (cat == TL_CAT_CPU_OP)
+        s.flop = tl_flop_count(use - NKNOWN, &a, &precision);
+    s.dtype = s.computes ? (uint8_t)precision : s.dtype;
+    s.event = (uint32_t)e->n - 1;
+    if (s.computes ? s.flop >= 0 : s.in_nelems >= 0 || s.out_nelems >= 0 || s.dtype != 0)
         tl_vec_push(&e->shapes, s);
 }

@@ -1,5 +1,6 @@
 /* json.c - skips over values. */
 #include "tlmpi/trace/text/json.h"
+#include <stdint.h>
 
 /* White space as in the grammar. */
 static bool is_blank(char c)
@@ -31,18 +32,21 @@ static size_t string_length(tl_text t)
 /* Returns the length of the value at the beginning of t. */
 static size_t value_length(tl_text t)
 {
+    enum { PLAIN, QUOTE, OPENS, CLOSES, ENDS };
+    static const uint8_t class_of[256] = {
+        ['"'] = QUOTE, ['{'] = OPENS, ['['] = OPENS, ['}'] = CLOSES, [']'] = CLOSES, [','] = ENDS,
+        [' '] = ENDS,  ['\t'] = ENDS, ['\n'] = ENDS, ['\v'] = ENDS,  ['\f'] = ENDS,  ['\r'] = ENDS
+    };
     size_t n = 0, depth = 0;
 
     while (n < t.n) {
-        char c = t.p[n];
-        if (depth == 0 && (c == ',' || c == ']' || c == '}' || is_blank(c)))
+        const uint8_t class = class_of[(unsigned char)t.p[n]];
+        if (depth == 0 && class >= CLOSES)
             break;
-        n += c == '"' ? string_length((tl_text){ t.p + n, t.n - n }) : 1;
-        if (c == '{' || c == '[')
-            depth++;
-        else if (c == '}' || c == ']')
-            depth--;
-        if (depth == 0 && (c == '"' || c == '}' || c == ']'))
+        n += class == QUOTE ? string_length((tl_text){ t.p + n, t.n - n }) : 1;
+        depth += class == OPENS;
+        depth -= class == CLOSES;
+        if (depth == 0 && (class == QUOTE || class == CLOSES))
             break;
     }
     return n;

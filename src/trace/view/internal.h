@@ -2,7 +2,7 @@
  *
  *     step.c, measured.c, comm.c       read the columns of the events
  *     device.c, select.c               which call queued what; ends that cannot be; which events are selected
- *     host.c, work.c                   host.c, work.c                   fill the columns and rows of the view
+ *     host.c, flop.c, work.c           fill the columns and rows of the view
  *     coll.c, peer.c, group.c          make collectives of rows that are communication
  *     link.c                           calls these in order
  *
@@ -157,6 +157,23 @@ typedef struct tl_flow {
 typedef TL_VEC(tl_flow) tl_flows;
 void tl_flows_collect(const tl_events *events, tl_flows *flows);
 void tl_backwards_find(tl_flows *flows, tl_linked *out);
+
+/* An operator whose floating-point operations are known. */
+typedef struct tl_computing_op {
+    int64_t flop;
+    uint32_t op;     /* index into ops */
+    uint32_t past;   /* the ops in it are [op, past) */
+    uint32_t around; /* index of the one around it; TL_NONE: none */
+    uint8_t precision;
+    bool launches, outer; /* it queued work outside of others of the list; another in it did */
+} tl_computing_op;
+
+typedef TL_VEC(tl_computing_op) tl_computing_ops;
+
+/* tl_flops_collect lists the operators, in the order of `ops`, the events of the view's ops, with flop, op and precision;
+ * tl_flops_find fills `flops` of the view after its kernels are made.  The caller frees list->v. */
+void tl_flops_collect(const tl_events *events, const tl_event_list *ops, tl_computing_ops *list);
+void tl_flops_find(tl_computing_ops *list, tl_linked *out);
 
 /* Fills op, annotation and their names in the view's launches, from its ops. */
 void tl_launches_find_ops(const tl_rank_view *view, tl_launch *launches);

@@ -111,7 +111,7 @@ static void free_narrow(tl_narrow *column)
 }
 
 /* Moves the columns of the events into the view one by one; the side tables stay. */
-static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_linked *out)
+static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_computing_ops *computing, tl_linked *out)
 {
     tl_arena *host = &out->host;
     tl_calls *c = &out->view.calls;
@@ -125,6 +125,7 @@ static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_lin
     free_narrow(&e->corr);
 
     tl_event_list ops = tl_host_order(e, TL_SET_OPS, host, &o->threads, &o->nthreads);
+    tl_flops_collect(e, &ops, computing);
     uint8_t *kind = tl_arena_take(host, ops.n, 1);
     int8_t *copy_kind = tl_arena_take(host, calls.n, 1);
     uint32_t *stream = tl_arena_take(host, calls.n, sizeof *stream);
@@ -185,8 +186,12 @@ void tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, cons
     tl_comm comm = { .e = NULL };
     tl_cuts cuts = { 0 };
     tl_flows flows = { 0 };
+    tl_computing_ops computing = { 0 };
 
-    *out = (tl_linked){ .view = { .rank = rank, .world_size = trace->meta.world_size, .names = &e->names } };
+    *out = (tl_linked){ .view = { .rank = rank,
+                                  .world_size = trace->meta.world_size,
+                                  .names = &e->names,
+                                  .device_name = trace->meta.device } };
     for (size_t i = 0; trace->meta.has_base && i < e->n; i++)
         e->ts_ns[i] = tl_since_base(e->ts_ns[i], trace->meta.base_ns);
     for (size_t i = 0; trace->meta.has_base && i < e->windows.n; i++)
@@ -215,7 +220,7 @@ void tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, cons
     tl_measured_collect(e, out);
     tl_flows_collect(e, &flows);
 
-    take_columns(e, &work, &waits, out);
+    take_columns(e, &work, &waits, &computing, out);
     tl_stream_id *streams = tl_arena_take(&out->host, e->lanes.n, sizeof *streams);
     for (size_t i = 0; i < e->lanes.n; i++)
         streams[i] = (tl_stream_id){ tl_small_int(e->lanes.v[i].device), tl_small_int(e->lanes.v[i].stream) };
@@ -224,12 +229,14 @@ void tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, cons
     tl_backwards_find(&flows, out);
     tl_launches_find_ops(&out->view, launches);
     tl_kernel *kernels = tl_kernels_make(e, rules, &comm, &work, launches, out);
+    tl_flops_find(&computing, out);
     tl_colls_collect(&trace->meta, &comm, kernels, out);
     tl_syncs_make(e, &waits, out);
 
     tl_device_free(&work);
     tl_device_free(&waits);
     free(flows.v);
+    free(computing.v);
     tl_comm_free(&comm);
     tl_events_free_columns(e);
 }

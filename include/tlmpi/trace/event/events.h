@@ -137,12 +137,19 @@ typedef struct tl_memory_args {
     int64_t bytes; /* above 0: allocated; below 0: freed */
 } tl_memory_args;
 
-/* Number of elements in and out of a communication operator, from the shapes of its tensors; -1: unknown. */
+/* From the shapes of an operator's tensors: the number of elements in and out of a communication operator (-1: unknown),
+ * or the floating-point operations of one that computes. */
 typedef struct tl_shape_args {
     uint32_t event;
-    uint8_t dtype;   /* tl_dtype of the elements */
+    uint8_t dtype;   /* tl_dtype of the elements; of one that computes: tl_precision */
     bool annotation; /* true: an annotation "nccl:..."; false: a record_param_comms or a c10d operator */
-    int64_t in_nelems, out_nelems;
+    bool computes;   /* true: `flop` is used; false: the numbers of elements */
+    union {
+        struct {
+            int64_t in_nelems, out_nelems;
+        };
+        int64_t flop;
+    };
 } tl_shape_args;
 
 /* The grid of a kernel. */

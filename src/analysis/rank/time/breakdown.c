@@ -24,6 +24,7 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
+#include <math.h>
 
 /* Kinds of work that run at an instant, as bits. */
 enum {
@@ -137,6 +138,79 @@ static void measure(const work *w, int64_t from_ns, int64_t to_ns, tl_breakdown 
     row->idle_ns = row->wall_ns - row->busy_ns;
 }
 
+static void add_to_sum(tl_breakdown *sum, const tl_breakdown *row)
+{
+    tl_row_add(&tl_breakdown_schema, sum, row);
+    sum->flop += row->flop;
+    sum->peak_ns += row->peak_ns;
+}
+
+/* ------------------------------------------------------------------------------------------- floating-point operations
+ *
+ *     kernel      [    6 GFLOP      ]          spread evenly over its time
+ *     steps    |   4   |   5   |   6   |
+ *                  2       3       1
+ */
+
+/* Parts of the names of kernels that multiply matrices. */
+static const char *const computes[] = { "gemm",     "Cijk_",  "nvjet", "cutlass", "fmha",       "flash", "attn",
+                                        "ttention", "conv2d", "dgrad", "wgrad",   "triton_tem", NULL };
+
+static bool is_computing(tl_text name)
+{
+    const char *const *part = computes;
+    if (tl_text_starts(name, "void at::native::") || tl_text_has(name, "fbgemm")) /* most names, and a library */
+        return false;
+    while (*part != NULL && !tl_text_has(name, *part))
+        part++;
+    return *part != NULL;
+}
+
+/* Adds the operations of a kernel (NaN: unknown) to sums[0], the whole trace, and to those of the steps in which it
+ * runs. */
+static void spread(const tl_rank_view *view, const tl_kernel *k, double flop, double peak_ns, tl_breakdown *sums)
+{
+    size_t i = 0;
+
+    sums[0].flop += flop;
+    sums[0].peak_ns += peak_ns;
+    TL_BISECT(i, view->nsteps, mid, view->steps[mid].end_ns <= k->start_ns);
+    for (; i < view->nsteps && view->steps[i].start_ns < tl_ns_max(k->end_ns, k->start_ns + 1); i++) {
+        const int64_t in_ns =
+            tl_ns_min(k->end_ns, view->steps[i].end_ns) - tl_ns_max(k->start_ns, view->steps[i].start_ns);
+        const double part = k->end_ns > k->start_ns ? (double)in_ns / (double)(k->end_ns - k->start_ns) : 1;
+        sums[i + 1].flop += part * flop;
+        sums[i + 1].peak_ns += part * peak_ns;
+    }
+}
+
+/* Adds the operations of a rank to the sums of the whole trace and of the steps: NaN without recorded shapes. */
+static void add_flop(const tl_rank_view *view, const tl_peaks *peaks, tl_breakdown *sums)
+{
+    enum { UNKNOWN, COMPUTES, NOT };
+    uint8_t *of_name = view->nflops > 0 ? tl_calloc(view->names->n + 1, 1) : NULL;
+    const tl_pace pace = tl_pace_of(peaks, view->device_name);
+    size_t near = 0;
+
+    for (size_t i = 0; i <= view->nsteps && view->nflops == 0; i++)
+        sums[i].flop = sums[i].peak_ns = NAN;
+    for (size_t i = 0; i < view->nkernels && view->nflops > 0; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        const tl_flop *f = tl_flop_of(view, k->launch, &near);
+        if (f != NULL && f->flop > 0) {
+            const double n = view->launches[f->launch].nkernels;
+            spread(view, k, (double)f->flop / n, (double)f->flop / n * pace.ns[f->precision], sums);
+        }
+        if (f != NULL || k->kind != TL_COMPUTE || k->name == TL_NO_NAME)
+            continue;
+        if (of_name[k->name] == UNKNOWN)
+            of_name[k->name] = is_computing(tl_names_text(view->names, k->name)) ? COMPUTES : NOT;
+        if (of_name[k->name] == COMPUTES)
+            spread(view, k, NAN, NAN, sums);
+    }
+    free(of_name);
+}
+
 /* ----------------------------------------------------------------------------------------------------------- a rank */
 
 /* By mix: number of devices; in rank_rows.runs, its change from step to step. */
@@ -182,7 +256,7 @@ static void add_device_rows(rank_rows *r, const work *w, int32_t device)
     row.idle_ns -= w->seams_ns;
     if (r->several)
         tl_table_append(&r->devices, &row, 1);
-    tl_row_add(&tl_breakdown_schema, &r->sums[0], &row);
+    add_to_sum(&r->sums[0], &row);
     for (size_t i = 0, to; i < view->nsteps; i = to) {
         size_t at = next_change(w, view->steps[i].start_ns);
         int64_t change_ns = at < w->changes.n ? w->changes.v[at].at_ns : INT64_MAX;
@@ -192,7 +266,7 @@ static void add_device_rows(rank_rows *r, const work *w, int32_t device)
         if (to == i) {
             row = row_of(r, device, i);
             measure(w, view->steps[i].start_ns, view->steps[i].end_ns, &row);
-            tl_row_add(&tl_breakdown_schema, &r->sums[++to], &row);
+            add_to_sum(&r->sums[++to], &row);
             add_step_row(r, &row);
             continue;
         }
@@ -231,7 +305,6 @@ static void breakdown_per_rank(const tl_rank_view *view, const tl_config *config
 {
     tl_table *table = tl_tables_get(out, &tl_breakdown_schema);
     size_t ndevices = 0;
-    (void)config;
     for (size_t i = 0; i < view->nkernels; i = tl_device_end(view, i))
         ndevices++;
     rank_rows r = { .view = view,
@@ -252,6 +325,11 @@ static void breakdown_per_rank(const tl_rank_view *view, const tl_config *config
         free(w.changes.v);
     }
     add_runs(&r);
+    add_flop(view, &config->peaks, r.sums);
+    TL_ROWS (tl_breakdown, row, &r.devices)
+        row->flop = row->peak_ns = NAN;
+    TL_ROWS (tl_breakdown, row, &r.by_step)
+        row->flop = row->peak_ns = NAN;
     tl_table_append(table, r.devices.rows, r.devices.n);
     tl_table_append(table, r.by_step.rows, r.by_step.n);
     tl_table_append(table, r.sums, view->nsteps + 1);
@@ -280,7 +358,7 @@ static void add_whole_steps(tl_table *table, const tl_table *health)
             sum = tl_table_add(&sums);
             *sum = (tl_breakdown){ .rank = row->rank, .device = -1, .step = TL_WHOLE_STEPS };
         }
-        tl_row_add(&tl_breakdown_schema, sum, row);
+        add_to_sum(sum, row);
     }
     tl_table_append(table, sums.rows, sums.n);
     tl_table_free(&sums);
@@ -302,10 +380,15 @@ static void breakdown_reduce(tl_tables *job)
         const uint32_t at = tl_map_number(&index_of, key, sums.n);
         if (at == sums.n)
             *(tl_breakdown *)tl_table_add(&sums) = (tl_breakdown){ .rank = -1, .device = -1, .step = row->step };
-        tl_row_add(&tl_breakdown_schema, tl_table_row(&sums, at), row);
+        add_to_sum(tl_table_row(&sums, at), row);
     }
     tl_table_append(table, sums.rows, sums.n);
     tl_table_sort(table);
+    TL_ROWS (tl_breakdown, row, table) {
+        const double wall_ns = row->wall_ns > 0 ? (double)row->wall_ns : NAN;
+        row->tflop_per_s = row->flop / wall_ns / 1e3;
+        row->peak_share = row->peak_ns / wall_ns;
+    }
     tl_table_free(&sums);
     tl_map_free(&index_of);
 }

@@ -17,7 +17,9 @@ __extension__ typedef __int128 wide;
 /* A sum of device work. */
 typedef struct work {
     int64_t launches, kernels, ns;
-    int64_t first_ns, last_ns; /* TL_TIME_UNKNOWN: there is no work */
+    int64_t first_ns, last_ns;             /* TL_TIME_UNKNOWN: there is no work */
+    int64_t flop, computing, computing_ns; /* floating-point operations; number and time of the kernels that do them */
+    double peak_ns;                        /* time that flop takes at the device's peak; NaN: unknown */
 } work;
 
 static const work no_work = { .first_ns = TL_TIME_UNKNOWN, .last_ns = TL_TIME_UNKNOWN };
@@ -30,6 +32,10 @@ static void add_work(work *to, const work *more)
     to->launches += more->launches;
     to->kernels += more->kernels;
     to->ns = tl_ns_add(to->ns, more->ns);
+    to->flop = tl_ns_add(to->flop, more->flop);
+    to->computing += more->computing;
+    to->computing_ns = tl_ns_add(to->computing_ns, more->computing_ns);
+    to->peak_ns += more->peak_ns;
     to->first_ns = first ? more->first_ns : tl_ns_min(to->first_ns, more->first_ns);
     to->last_ns = first ? more->last_ns : tl_ns_max(to->last_ns, more->last_ns);
 }
@@ -64,6 +70,7 @@ typedef struct frame {
 
 typedef struct sweep {
     const tl_rank_view *view;
+    tl_pace pace;
     tl_op_kind kind;
     TL_VEC(own_work) works; /* by op */
     size_t next;            /* index in works: the first whose op is at or after the current op */
@@ -84,16 +91,28 @@ static uint32_t op_of_launch(const sweep *s, uint32_t launch)
     return op != TL_NONE && s->view->ops.name[op] != TL_NO_NAME ? op : TL_NONE;
 }
 
-/* Lists the ops that launched work themselves, ascending, with their launches and kernels. */
+/* Likewise, of floating-point operations. */
+static uint32_t op_of_flop(const sweep *s, const tl_flop *f)
+{
+    return s->kind == TL_OP && s->view->ops.name[f->op] != TL_NO_NAME ? f->op : op_of_launch(s, f->launch);
+}
+
+/* Lists the ops that launched work themselves, or whose operations are known, ascending, with their launches and
+ * kernels. */
 static void find_own_work(sweep *s)
 {
     const tl_rank_view *view = s->view;
     uint32_t *at = tl_calloc(view->ops.n + 1, sizeof *at); /* by op: first its number of launches, then its index in
                                                             * works */
-    size_t n = 0;
+    size_t n = 0, near = 0;
 
     for (uint32_t i = 0; i < view->nlaunches; i++) {
         uint32_t op = op_of_launch(s, i);
+        if (op != TL_NONE)
+            n += at[op]++ == 0;
+    }
+    for (size_t i = 0; i < view->nflops; i++) {
+        uint32_t op = op_of_flop(s, &view->flops[i]);
         if (op != TL_NONE)
             n += at[op]++ == 0;
     }
@@ -114,13 +133,27 @@ static void find_own_work(sweep *s)
     }
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
-        const work one = { 0, 1, k->end_ns - k->start_ns, k->start_ns, k->end_ns };
+        const work one = { 0, 1, k->end_ns - k->start_ns, k->start_ns, k->end_ns, 0, 0, 0, 0 };
+        const tl_flop *flop = tl_flop_of(view, k->launch, &near);
+        if (flop != NULL) {
+            uint32_t computing = op_of_flop(s, flop);
+            work *w = computing != TL_NONE ? &s->works.v[at[computing]].work : &s->rest;
+            w->computing++;
+            w->computing_ns = tl_ns_add(w->computing_ns, one.ns);
+        }
         uint32_t op = op_of_launch(s, k->launch);
         own_work *own = op != TL_NONE ? &s->works.v[at[op]] : NULL;
         s->all_ns = tl_ns_add(s->all_ns, one.ns);
         add_work(own != NULL ? &own->work : &s->rest, &one);
         if (own != NULL && k->launch == own->launch && (own->work_ns == TL_TIME_UNKNOWN || k->start_ns < own->work_ns))
             own->work_ns = k->start_ns;
+    }
+    for (size_t i = 0; i < view->nflops; i++) {
+        const tl_flop *f = &view->flops[i];
+        uint32_t op = op_of_flop(s, f);
+        work *own = op != TL_NONE ? &s->works.v[at[op]].work : &s->rest;
+        own->flop = tl_ns_add(own->flop, f->flop);
+        own->peak_ns += (double)f->flop * s->pace.ns[f->precision];
     }
     free(at);
 }
@@ -203,6 +236,15 @@ static double deviation_of(const total *t)
     return sqrt(fmax((double)(((long double)t->squares - sum * sum / n) / (n - 1)), 0));
 }
 
+/* Fills the columns about floating-point operations. */
+static void fill_flop(const work *w, tl_operator_row *row)
+{
+    const double ns = w->computing_ns > 0 ? (double)w->computing_ns : NAN;
+    row->flop = w->computing > 0 ? (double)w->flop : NAN;
+    row->tflop_per_s = row->flop / ns / 1e3;
+    row->peak_share = w->peak_ns / ns;
+}
+
 /* Returns the row of a name.  durations: of its entries; sorted here. */
 static tl_operator_row row_of(const sweep *s, const total *t, int64_t *durations)
 {
@@ -272,15 +314,16 @@ static void add_rows(const sweep *s, tl_table *table)
             break;
         tl_operator_row row = rest ? rest_row(s) : row_of(s, &s->totals.v[i], ns + first[i]);
         row.share = s->all_ns > 0 ? (double)row.device_ns / (double)s->all_ns : NAN;
+        fill_flop(rest ? &s->rest : &s->totals.v[i].all, &row);
         tl_table_append(table, &row, 1);
     }
     tl_rows_sort_and_number(table, from, s->view->names, "device_ns", "host_ns");
     tl_arena_free(&arena);
 }
 
-static void fill_table(const tl_rank_view *view, tl_op_kind kind, tl_table *table)
+static void fill_table(const tl_rank_view *view, const tl_peaks *peaks, tl_op_kind kind, tl_table *table)
 {
-    sweep s = { .view = view, .kind = kind, .rest = no_work };
+    sweep s = { .view = view, .pace = tl_pace_of(peaks, view->device_name), .kind = kind, .rest = no_work };
 
     s.slot = tl_malloc_none(view->names->n);
     find_own_work(&s);
@@ -303,9 +346,8 @@ static void fill_table(const tl_rank_view *view, tl_op_kind kind, tl_table *tabl
 
 static void operator_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)config;
-    fill_table(view, TL_OP, tl_tables_get(out, &tl_operator_row_schema));
-    fill_table(view, TL_ANNOTATION, tl_tables_get(out, &tl_annotation_row_schema));
+    fill_table(view, &config->peaks, TL_OP, tl_tables_get(out, &tl_operator_row_schema));
+    fill_table(view, &config->peaks, TL_ANNOTATION, tl_tables_get(out, &tl_annotation_row_schema));
 }
 
 TL_TABLE_DEFINE_AS(operator_row, "operator", TL_HOST_WORK_FIELDS, TL_SCOPE_RANK, "operators of the host",

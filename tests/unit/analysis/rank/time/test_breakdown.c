@@ -3,6 +3,7 @@
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/model/tables.h"
 #include "unit.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -343,6 +344,33 @@ static void sums_end_at_the_largest_integer(void)
     crowd_free(&c);
 }
 
+/* A does 312 kFLOP, 1 ns of an A100 at its peak, two thirds of them in step 4, and so does B, where that is known. */
+static void operations_count_where_their_kernel_runs(void)
+{
+    for (size_t known = 0; known <= 2; known++) {
+        drawing *d = draw("steps:          44444445555555",
+                          "launch 1 l:     a....b........",
+                          "compute 7 gemm: .....AAA......",
+                          "compute 8 gemm: .........BB...", NULL);
+        const tl_flop flops[] = { { 312000, 0, 0, TL_F16 }, { 312000, 1, 0, TL_F16 } };
+        d->view.flops = flops;
+        d->view.nflops = known;
+        d->view.device_name = "NVIDIA A100-SXM4-40GB";
+        run(d);
+        tl_breakdown_analysis.reduce(&d->out);
+        const tl_breakdown *four = row(d, -1, 4), *five = row(d, -1, 5), *all = row(d, -1, -1);
+        CU_ASSERT(known == 0 ? isnan(four->flop) : fabs(four->flop - 208000) < 1e-6);
+        CU_ASSERT(known < 2 ? isnan(five->flop) && isnan(five->peak_share) : fabs(five->flop - 416000) < 1e-6);
+        CU_ASSERT(known < 2 ? isnan(all->flop) && isnan(all->peak_ns) : fabs(all->flop - 624000) < 1e-6);
+        if (known == 2) {
+            CU_ASSERT_DOUBLE_EQUAL(all->peak_ns, 2, 1e-12);
+            CU_ASSERT_DOUBLE_EQUAL(all->peak_share, 2 / 6e3, 1e-12); /* 6 us of wall */
+            CU_ASSERT_DOUBLE_EQUAL(all->tflop_per_s, 624e-3 / 6, 1e-12);
+        }
+        drawing_free(d);
+    }
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -360,6 +388,7 @@ int main(void)
         TEST(rows_are_as_many_as_work_and_not_as_devices_times_steps),
         TEST(where_every_device_works_in_every_step_the_sums_are_left),
         TEST(sums_end_at_the_largest_integer),
+        TEST(operations_count_where_their_kernel_runs),
     };
     return unit_main("breakdown", tests, COUNT(tests));
 }

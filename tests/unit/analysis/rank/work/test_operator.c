@@ -203,6 +203,37 @@ static void delays_are_those_of_its_own_first_launch(void)
     drawing_free(d);
 }
 
+/* 60 kFLOP of an addmm, which launches a and, in an operator of its own, b; c, a copy, is of the linear. */
+static void operations_are_of_those_around_who_does_them(void)
+{
+    drawing *d = draw("mark 1 forward: =======================.",
+                      "op 1 linear:    .===============........",
+                      "op 1 addmm:     ...==========...........",
+                      "op 1 fill:      ........===.............",
+                      "launch 1 l:     .....a...b....c...d.....",
+                      "compute 7:      ......AAAABB...CC..DDDD.", NULL);
+    const tl_flop flops[] = { { 60000, 0, 2, TL_F16 }, { 0, 1, 2, TL_F16 } };
+    d->view.flops = flops;
+    d->view.nflops = 2;
+    d->view.device_name = "NVIDIA A100-SXM4-80GB"; /* 312 FLOP/ps: 60000 in 0.1923 ns */
+    const tl_table *t = table_of(d, &tl_operator_row_schema);
+    const char *around[] = { "linear", "addmm", "forward" };
+    for (size_t i = 0; i < 3; i++) {
+        const tl_operator_row *row = row_of(d, i < 2 ? t : tl_tables_get(&d->out, &tl_annotation_row_schema), around[i]);
+        CU_ASSERT_DOUBLE_EQUAL(row->flop, 60000, 0);
+        CU_ASSERT_DOUBLE_EQUAL(row->tflop_per_s, 60000 / 6e3 / 1e3, 1e-12); /* A and B: 6 us */
+        CU_ASSERT_DOUBLE_EQUAL(row->peak_share, 60000 / 312e3 / 6e3, 1e-12);
+    }
+    CU_ASSERT_TRUE(isnan(row_of(d, t, "fill")->flop) && isnan(row_of(d, t, "fill")->tflop_per_s));
+    CU_ASSERT_TRUE(isnan(row_of(d, t, NULL)->flop) && isnan(row_of(d, t, NULL)->peak_share));
+    d->view.device_name = "NVIDIA A100-SXM4-80GB MIG 1g.10gb";
+    tl_table_free(tl_tables_get(&d->out, &tl_operator_row_schema));
+    t = table_of(d, &tl_operator_row_schema);
+    CU_ASSERT_TRUE(isnan(row_of(d, t, "addmm")->peak_share));
+    CU_ASSERT_DOUBLE_EQUAL(row_of(d, t, "addmm")->tflop_per_s, 0.01, 1e-12);
+    drawing_free(d);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -213,6 +244,7 @@ int main(void)
         TEST(a_launch_as_an_operator_ends_is_in_it_no_more),
         TEST(work_without_a_launch_is_in_nothing),
         TEST(delays_are_those_of_its_own_first_launch),
+        TEST(operations_are_of_those_around_who_does_them),
     };
     return unit_main("operator", tests, COUNT(tests));
 }
