@@ -124,6 +124,9 @@ static void describe_table(FILE *out, const tl_schema *table, const char *name)
     }
     if (strcmp(name, tl_launch_row_schema.name) == 0 || strcmp(name, tl_queue_row_schema.name) == 0)
         explain_thresholds(out, "--launch NAME=VALUE, in us or a number", tl_launch_thresholds);
+    if (strcmp(name, tl_operator_row_schema.name) == 0 || strcmp(name, tl_annotation_row_schema.name) == 0 ||
+        strcmp(name, tl_breakdown_schema.name) == 0)
+        explain_thresholds(out, "--peak NAME=VALUE, in 10^12 FLOP/s", tl_peak_thresholds);
     const char *const *notes = tl_manual_find("table", name);
     for (; notes != NULL && **notes != '#'; notes++) {
         if (**notes != ' ')

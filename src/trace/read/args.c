@@ -198,9 +198,9 @@ static tl_shape_args count_message(arguments order, tl_arguments a)
 
 static uint8_t use_of(tl_text name)
 {
-    for (uint8_t k = 0; k < NKNOWN; k++)
+    for (size_t k = 0; k < NKNOWN; k++)
         if (tl_text_starts(name, known[k].name))
-            return TL_SHAPES_USED + k;
+            return (uint8_t)(TL_SHAPES_USED + k);
     const uint8_t formula = tl_flop_formula(name);
     return formula != TL_NONE_COMPUTES ? (uint8_t)(TL_SHAPES_USED + NKNOWN + formula) : TL_SHAPES_UNUSED;
 }

@@ -167,9 +167,9 @@ static int64_t of_attention(const tensor *t, bool backward, int causal)
 
 uint8_t tl_flop_formula(tl_text name)
 {
-    for (uint8_t k = 0; k < sizeof computing / sizeof computing[0]; k++)
+    for (size_t k = 0; k < sizeof computing / sizeof computing[0]; k++)
         if (tl_text_is(name, computing[k].name))
-            return k;
+            return (uint8_t)k;
     return TL_NONE_COMPUTES;
 }
 
