@@ -558,7 +558,7 @@ static void find_path(builder *b)
 
 tl_hta_path_graph tl_hta_path_graph_of(const tl_hta_rank_calls *calls, const tl_hta_region *region)
 {
-    tl_hta_path_graph g = { .npath = 0 };
+    tl_hta_path_graph g = { .frame = calls->frame };
     builder b = { .calls = calls, .g = &g };
 
     if (clip_rows(&b, region)) {

@@ -86,6 +86,7 @@ typedef struct tl_hta_region {
 
 /* The graph of a region and its heaviest path.  tl_hta_path_graph_free ends it. */
 typedef struct tl_hta_path_graph {
+    const tl_hta_frame *frame;   /* of the whole rank */
     tl_hta_frame clip;           /* the rows of the region, ascending index */
     TL_VEC(tl_hta_moment) nodes; /* in order of time */
     TL_VEC(tl_hta_edge) edges;   /* at most one for each pair of nodes, in HTA's order of insertion */

@@ -133,7 +133,7 @@ static void put_overlay(tl_csv *csv, const char *way, size_t nevents, size_t nma
     put_value(csv, way, "flow_starts", tl_count(narrows));
 }
 
-static void put_stats(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
+static void put_stats(tl_csv *csv, const tl_hta_path_graph *g)
 {
     const sums all = sums_of(g, false), path = sums_of(g, true);
     size_t nnegative = 0, nempty = 0;
@@ -163,27 +163,25 @@ static void put_stats(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_fram
     put_kinds(csv, "path_edges:critical_path_", "path_weight:critical_path_", &path);
     TL_ROW(csv, "what_if_comm_free_path_length", weighted_path_length(g, 0, 1));
     TL_ROW(csv, "what_if_kernels_half_path_length", weighted_path_length(g, 0.5, 0.5));
-    put_overlay(csv, "overlay_only_critical=True_all_edges=False:", frame->nentries - frame->nplain + nrows, nrows,
-                narrows);
-    put_overlay(csv, "overlay_only_critical=False_all_edges=True:", frame->nentries, nrows, g->edges.n - nempty);
-    put_overlay(csv, "overlay_only_critical=False_all_edges=False:", frame->nentries, nrows, narrows);
+    put_overlay(csv, "overlay_only_critical=True_all_edges=False:", g->frame->nentries - g->frame->nplain + nrows,
+                nrows, narrows);
+    put_overlay(csv, "overlay_only_critical=False_all_edges=True:", g->frame->nentries, nrows, g->edges.n - nempty);
+    put_overlay(csv, "overlay_only_critical=False_all_edges=False:", g->frame->nentries, nrows, narrows);
 }
 
-static void put_shares(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
+static void put_shares(tl_csv *csv, const tl_hta_path_graph *g)
 {
     const sums path = sums_of(g, true);
 
-    (void)frame;
     for (int k = 0; k < TL_HTA_NBINDINGS; k++)
         if (path.of_binding[k].n > 0)
             TL_ROW(csv, bindings[k], path.of_binding[k].weight / path.all.weight * 100);
 }
 
-static void put_counts(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
+static void put_counts(tl_csv *csv, const tl_hta_path_graph *g)
 {
     const sums path = sums_of(g, true);
 
-    (void)frame;
     for (int k = 0; k < TL_HTA_NBINDINGS; k++)
         if (path.of_binding[k].n > 0)
             TL_ROW(csv, bindings[k], path.of_binding[k].n, path.of_binding[k].weight);
@@ -192,9 +190,8 @@ static void put_counts(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_fra
 /* --------------------------------------------------------------------------------------------------- nodes and edges
  */
 
-static void put_path(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
+static void put_path(tl_csv *csv, const tl_hta_path_graph *g)
 {
-    (void)frame;
     for (size_t i = 0; i <= g->npath; i++) {
         const uint32_t at = tl_hta_node_of_path(g, i);
         const tl_hta_row *row = tl_hta_row_of_node(g, at);
@@ -204,11 +201,10 @@ static void put_path(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame
     }
 }
 
-static void put_edges(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
+static void put_edges(tl_csv *csv, const tl_hta_path_graph *g)
 {
     bool *on_path = tl_calloc(g->edges.n, sizeof *on_path);
 
-    (void)frame;
     for (size_t i = 0; i < g->npath; i++)
         on_path[g->path[i]] = true;
     TL_EACH (const uint32_t, node, g->met)
@@ -223,9 +219,8 @@ static void put_edges(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_fram
     free(on_path);
 }
 
-static void put_nodes(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
+static void put_nodes(tl_csv *csv, const tl_hta_path_graph *g)
 {
-    (void)frame;
     for (uint32_t at = 0; at < g->nodes.n; at++) {
         const tl_hta_row *row = tl_hta_row_of_node(g, at);
         TL_ROW(csv, at, row->index, g->nodes.v[at].ts, g->nodes.v[at].end ? "False" : "True", row->stream,
@@ -235,7 +230,7 @@ static void put_nodes(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_fram
 
 static const struct {
     const char *name, *header;
-    void (*put)(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame);
+    void (*put)(tl_csv *csv, const tl_hta_path_graph *g);
     bool of_path; /* written only if there is a path */
     bool asked;   /* written only for regions from the parameters */
 } tables[] = {
@@ -424,7 +419,7 @@ static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
         }
         snprintf(file, sizeof file, "%s_%s.csv", tag, tables[i].name);
         tl_csv csv = tl_csv_open(&job->out, file, tables[i].header);
-        tables[i].put(&csv, &g, calls->frame);
+        tables[i].put(&csv, &g);
         tl_csv_close(&csv);
     }
     if (found && show) {

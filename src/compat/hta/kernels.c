@@ -199,25 +199,26 @@ static const char *const launches[] = { "cudaLaunchKernel", "cudaLaunchKernelExC
 typedef struct pair {
     int64_t correlation;
     double host, device, delay;
+    bool copy; /* no kernel is launched with the correlation */
 } pair;
 
 typedef TL_VEC(pair) pairs;
 
 /* Pairs each host row that has the correlation of a launch with each device row of that correlation, in row order.
  * False: too many pairs. */
-static bool find_pairs(pairs *all, const tl_hta_frame *frame, bool copies)
+static bool find_pairs(pairs *all, const tl_hta_frame *frame)
 {
     const tl_hta_row *rows = frame->rows.v;
     const size_t most = PAIRS_A_ROW * frame->rows.n + PAIRS_FREE;
-    tl_map wanted = { 0 };                                          /* the correlations of the launches */
-    tl_map first = { 0 };                                           /* by correlation: its first device row */
+    tl_map wanted = { 0 }; /* correlation of a launch -> whether it launches copies alone */
+    tl_map first = { 0 };  /* by correlation: its first device row */
     uint32_t *next = tl_malloc((frame->rows.n + 1) * sizeof *next); /* by row: next device row of its correlation */
 
-    for (size_t k = 0; k < (copies ? NLAUNCHES : NKERNELS); k++) {
+    for (size_t k = NLAUNCHES; k-- > 0;) {
         const uint32_t id = tl_names_find(&frame->symbols->texts, launches[k], strlen(launches[k]));
         TL_EACH (const tl_hta_row, row, frame->rows)
             if (row->name == id)
-                tl_map_put(&wanted, (uint64_t)row->correlation, 0);
+                tl_map_put(&wanted, (uint64_t)row->correlation, k >= NKERNELS);
     }
     for (uint32_t i = (uint32_t)frame->rows.n; i-- > 0;)
         if (tl_hta_on_stream(&rows[i])) {
@@ -225,12 +226,11 @@ static bool find_pairs(pairs *all, const tl_hta_frame *frame, bool copies)
             tl_map_put(&first, (uint64_t)rows[i].correlation, i);
         }
     TL_EACH (const tl_hta_row, host, frame->rows) {
-        if (tl_hta_on_stream(host) || tl_map_get(&wanted, (uint64_t)host->correlation) == TL_MAP_NONE)
-            continue;
-        uint32_t k = tl_map_get(&first, (uint64_t)host->correlation);
+        const uint32_t copy = tl_hta_on_stream(host) ? TL_MAP_NONE : tl_map_get(&wanted, (uint64_t)host->correlation);
+        uint32_t k = copy == TL_MAP_NONE ? TL_MAP_NONE : tl_map_get(&first, (uint64_t)host->correlation);
         for (; k != TL_MAP_NONE && all->n <= most; k = next[k])
-            tl_vec_push(
-                all, (pair){ host->correlation, host->dur, rows[k].dur, fmax(0, rows[k].ts - host->ts - host->dur) });
+            tl_vec_push(all, (pair){ host->correlation, host->dur, rows[k].dur,
+                                     fmax(0, rows[k].ts - host->ts - host->dur), copy != 0 });
     }
     tl_map_free(&wanted);
     tl_map_free(&first);
@@ -241,15 +241,17 @@ static bool find_pairs(pairs *all, const tl_hta_frame *frame, bool copies)
 static void write_summary(tl_csv *csv, const tl_hta_parameters *cutoff, const tl_hta_frame *frame, const pairs *all,
                           bool copies)
 {
-    const size_t n = all->n;
-    int64_t nshort = 0, nslow = 0, nlate = 0;
-    double host = 0, device = 0, delay = 0, max_delay = n > 0 ? 0 : NAN;
+    int64_t n = 0, nshort = 0, nslow = 0, nlate = 0;
+    double host = 0, device = 0, delay = 0, max_delay = NAN;
 
     TL_EACH (const pair, p, *all) {
+        bool slow = p->host > (double)cutoff->runtime_cutoff;
+        if (p->copy && !copies)
+            continue;
+        n++;
         host += p->host;
         device += p->device;
         delay += p->delay;
-        bool slow = p->host > (double)cutoff->runtime_cutoff;
         nshort += !slow && p->device < p->host;
         nslow += slow;
         nlate += p->delay > (double)cutoff->launch_delay_cutoff;
@@ -268,20 +270,17 @@ void tl_hta_launch_stats(tl_hta_job *job)
                                  "runtime_outliers,launch_delay_outliers,sum_cpu,sum_gpu,sum_delay,max_delay");
 
     TL_EACH (const tl_hta_frame, frame, job->frames) {
-        bool fits = true;
-        for (int copies = 1; copies >= 0 && fits; copies--) {
-            pairs all = { 0 };
-            fits = find_pairs(&all, frame, copies);
+        pairs all = { 0 };
+        if (find_pairs(&all, frame)) {
             TL_EACH (const pair, p, all)
-                if (copies && fits)
-                    TL_ROW(&each, frame->rank, p->correlation, p->host, p->device, p->delay);
-            if (fits)
-                write_summary(&summary, job->parameters, frame, &all, copies);
-            free(all.v);
-        }
-        if (!fits)
+                TL_ROW(&each, frame->rank, p->correlation, p->host, p->device, p->delay);
+            write_summary(&summary, job->parameters, frame, &all, true);
+            write_summary(&summary, job->parameters, frame, &all, false);
+        } else {
             tl_hta_note_rank(&job->out, "launch_stats", frame, "%s",
                              "left out: too many calls and kernels have the same correlation");
+        }
+        free(all.v);
     }
     tl_csv_close(&each);
     tl_csv_close(&summary);

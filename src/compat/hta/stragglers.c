@@ -27,39 +27,24 @@
 typedef struct kernel {
     size_t frame; /* position in job->frames, which ascend by rank */
     int64_t stream, iteration;
-    tl_text name;
+    uint32_t name;
     double ts, dur; /* in units of the step time */
 } kernel;
+
+TL_SORT_BY(by_collective, kernel, stream, name)
+TL_SORT_BY(by_step, kernel, stream, name, iteration)
+TL_SORT_BY(by_rank, kernel, stream, name, iteration, frame)
 
 typedef struct search {
     const tl_hta_job *job;
     size_t ncandidates;
     tl_map steps; /* the chosen steps that have a step row */
     double first_ts, step_us;
-    TL_VEC(kernel) kernels; /* long kernels; after keep_last_kernels sorted by stream, name, step and rank */
+    TL_VEC(kernel) kernels; /* long kernels; in the end one of each collective, step and rank */
     size_t from, to;        /* kernels.v[from .. to) belong to the chosen collective */
     double scatter;         /* mean standard deviation of its durations, step times; NaN: no collective on two ranks */
     double *times;          /* by frame: number of steps as a candidate; -1: not in the collective */
 } search;
-
-/* Orders of kernels: by_collective: stream, then name; by_step: also step; by_rank: also rank. */
-static int by_collective(const void *a, const void *b)
-{
-    const kernel *x = a, *y = b;
-    return x->stream != y->stream ? TL_COMPARE(x->stream, y->stream) : tl_text_compare(x->name, y->name);
-}
-
-static int by_step(const void *a, const void *b)
-{
-    const int order = by_collective(a, b);
-    return order != 0 ? order : TL_ORDER((const kernel *)a, (const kernel *)b, iteration);
-}
-
-static int by_rank(const void *a, const void *b)
-{
-    const int order = by_step(a, b);
-    return order != 0 ? order : TL_ORDER((const kernel *)a, (const kernel *)b, frame);
-}
 
 static bool in_steps(const search *s, const tl_hta_row *row)
 {
@@ -91,23 +76,17 @@ static void measure_steps(search *s)
     tl_map_free(&seen);
 }
 
-/* Adds the long kernels. */
+/* Finds the long kernels, and keeps the last, in row order, of each stream, name, step and rank. */
 static void find_long_kernels(search *s)
 {
+    size_t n = 0;
+
     for (size_t i = 0; i < s->job->frames.n; i++)
         TL_EACH (const tl_hta_row, row, s->job->frames.v[i].rows)
             if (row->stream > 0 && row->iteration > 0 && row->dur >= s->step_us * LONG_SHARE &&
                 tl_hta_is(s->job->symbols, row->name, TL_HTA_IS_NCCL) && in_steps(s, row))
-                tl_vec_push(&s->kernels,
-                            (kernel){ i, row->stream, row->iteration, tl_hta_text(s->job->symbols, row->name),
-                                      (row->ts - s->first_ts) / s->step_us, row->dur / s->step_us });
-}
-
-/* Keeps the last kernel, in row order, of each stream, name, step and rank. */
-static void keep_last_kernels(search *s)
-{
-    size_t n = 0;
-
+                tl_vec_push(&s->kernels, (kernel){ i, row->stream, row->iteration, row->name,
+                                                   (row->ts - s->first_ts) / s->step_us, row->dur / s->step_us });
     tl_vec_sort(&s->kernels, by_rank);
     TL_RUNS (from, to, &s->kernels, by_rank)
         s->kernels.v[n++] = s->kernels.v[to - 1];
@@ -115,7 +94,7 @@ static void keep_last_kernels(search *s)
 }
 
 /* Chooses the collective with the largest standard deviation of durations over ranks, mean of its steps with at
- * least two ranks; ties by stream and name. */
+ * least two ranks. */
 static void choose_collective(search *s)
 {
     const kernel *v = s->kernels.v;
@@ -174,7 +153,8 @@ static void write_candidates(tl_csv *csv, const search *s)
     uint32_t *order = tl_sorted_index(n, by_times, s->times);
 
     for (size_t i = 0; i < n && i < s->ncandidates && s->times[order[i]] >= 0; i++)
-        TL_ROW(csv, s->job->frames.v[order[i]].rank, s->times[order[i]], first->stream, first->name, s->scatter);
+        TL_ROW(csv, s->job->frames.v[order[i]].rank, s->times[order[i]], first->stream,
+               tl_hta_text(s->job->symbols, first->name), s->scatter);
     free(order);
 }
 
@@ -185,7 +165,6 @@ static const char *find_candidates(search *s)
     if (s->steps.n == 0)
         return "no profiler step is left, or none that is asked for";
     find_long_kernels(s);
-    keep_last_kernels(s);
     choose_collective(s);
     if (s->kernels.n == 0)
         return "no ncclKernel is as long as 1 % of a step";

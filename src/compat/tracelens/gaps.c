@@ -13,23 +13,6 @@
 #define SYNC_NEAR_US      2.0
 #define DRAIN_US          5.0
 
-/* ----------------------------------------------------------------------------------------------------------- words */
-
-const char *const tl_lens_sync_words[] = {
-    [TL_LENS_NO_SYNC] = "",
-    [TL_LENS_SYNC_DEVICE] = "DEVICE_SYNC",
-    [TL_LENS_SYNC_STREAM] = "STREAM_SYNC",
-    [TL_LENS_SYNC_EVENT] = "EVENT_SYNC",
-    [TL_LENS_SYNC_D2H] = "D2H_COPY",
-    [TL_LENS_SYNC_H2D] = "H2D_COPY",
-};
-
-const char *const tl_lens_cpu_words[] = {
-    [TL_LENS_LAUNCH_ANOMALY] = "LAUNCH_ANOMALY",       [TL_LENS_LAUNCH_OVERHEAD_ONLY] = "LAUNCH_OVERHEAD_ONLY",
-    [TL_LENS_RUNTIME_DOMINATED] = "RUNTIME_DOMINATED", [TL_LENS_CPU_UNTRACED] = "CPU_UNTRACED",
-    [TL_LENS_CPU_DOMINATED] = "CPU_DOMINATED",
-};
-
 void tl_lens_idle_free(tl_lens_idle *idle)
 {
     free(idle->gaps.v);
@@ -52,6 +35,18 @@ int64_t tl_lens_thousandths(double us)
     return (int64_t)whole * 1000 + (int64_t)n;
 }
 
+static const tl_lens_gap no_events = { .before = TL_NONE,
+                                       .after = TL_NONE,
+                                       .next = TL_NONE,
+                                       .launch = TL_NONE,
+                                       .sync_call = TL_NONE,
+                                       .sync = TL_NO_NAME,
+                                       .drain = TL_NO_NAME,
+                                       .cpu = TL_NO_NAME,
+                                       .detail = TL_NO_NAME,
+                                       .op = TL_NO_NAME,
+                                       .key = TL_NO_NAME };
+
 /* Finds the gaps between runs of events that overlap or touch. */
 static void find_gaps(tl_lens_idle *idle, const tl_lens *lens)
 {
@@ -70,21 +65,12 @@ static void find_gaps(tl_lens_idle *idle, const tl_lens *lens)
             continue;
         const bool noise = start - lo < TL_LENS_NOISE_US;
         idle->nmacro += !noise;
-        const tl_lens_gap gap = {
-            .lo = lo,
-            .hi = start,
-            .lo_whole = tl_lens_whole(lens, last, TL_MORE_WHOLE_TS | TL_MORE_WHOLE_DUR),
-            .hi_whole = tl_lens_whole(lens, first, TL_MORE_WHOLE_TS),
-            .id = noise ? (int64_t)idle->nmacro - (int64_t)idle->gaps.n - 1 : (int64_t)idle->nmacro - 1,
-            .before = TL_NONE,
-            .after = TL_NONE,
-            .next = TL_NONE,
-            .launch = TL_NONE,
-            .sync_call = TL_NONE,
-            .detail = TL_NO_NAME,
-            .op = TL_NO_NAME,
-            .key = TL_NO_NAME,
-        };
+        tl_lens_gap gap = no_events;
+        gap.lo = lo;
+        gap.hi = start;
+        gap.lo_whole = tl_lens_whole(lens, last, TL_MORE_WHOLE_TS | TL_MORE_WHOLE_DUR);
+        gap.hi_whole = tl_lens_whole(lens, first, TL_MORE_WHOLE_TS);
+        gap.id = noise ? (int64_t)idle->nmacro - (int64_t)idle->gaps.n - 1 : (int64_t)idle->nmacro - 1;
         tl_vec_push(&idle->gaps, gap);
     }
     free(index);
@@ -150,28 +136,26 @@ static void find_next(const walk *w, tl_lens_gap *gap)
 
 /* ------------------------------------------------------------------------------------------------------- the drain */
 
-tl_lens_sync tl_lens_sync_of(const tl_lens *lens, uint32_t call, uint32_t prev)
+const char *tl_lens_sync_of(const tl_lens *lens, uint32_t call, uint32_t prev)
 {
     const tl_names *names = &lens->e->names;
     unsigned says = tl_lens_says(lens, call);
 
     if (says & TL_LENS_DEVICE_SYNC)
-        return TL_LENS_SYNC_DEVICE;
+        return "DEVICE_SYNC";
     if (says & TL_LENS_STREAM_SYNC)
-        return TL_LENS_SYNC_STREAM;
+        return "STREAM_SYNC";
     if (says & TL_LENS_EVENT_SYNC)
-        return TL_LENS_SYNC_EVENT;
+        return "EVENT_SYNC";
     if (!(says & TL_LENS_COPY_CALL))
-        return TL_LENS_NO_SYNC;
+        return NULL;
 
     tl_text kind = tl_names_text(names, lens->words->more[call].kind);
     if (kind.n == 0 && prev != TL_NONE)
         kind = tl_names_text(names, lens->words->more[prev].kind);
     if (tl_text_is(kind, "2") || tl_text_has(kind, "DtoH") || (says & TL_LENS_DTOH))
-        return TL_LENS_SYNC_D2H;
-    if (tl_text_is(kind, "1") || tl_text_has(kind, "HtoD") || (says & TL_LENS_HTOD))
-        return TL_LENS_SYNC_H2D;
-    return TL_LENS_NO_SYNC;
+        return "D2H_COPY";
+    return tl_text_is(kind, "1") || tl_text_has(kind, "HtoD") || (says & TL_LENS_HTOD) ? "H2D_COPY" : NULL;
 }
 
 /* Whether the event is a call that may wait; a copy without a recorded direction may. */
@@ -179,7 +163,7 @@ static bool is_waiting_call(const tl_lens *lens, uint32_t i)
 {
     if (lens->set[i] != TL_LENS_RUNTIME || !tl_lens_is_complete(lens, i))
         return false;
-    return tl_lens_sync_of(lens, i, TL_NONE) != TL_LENS_NO_SYNC ||
+    return tl_lens_sync_of(lens, i, TL_NONE) != NULL ||
            ((tl_lens_says(lens, i) & TL_LENS_COPY_CALL) &&
             tl_names_text(&lens->e->names, lens->words->more[i].kind).n == 0);
 }
@@ -187,9 +171,10 @@ static bool is_waiting_call(const tl_lens *lens, uint32_t i)
 /* Sets sync_call: the latest call that began before the gap, ran up to the gap, waits for the device, and ended before
  * the next work was launched.  The search runs backwards and drops the calls that ended before the gap, since later
  * gaps cannot use them. */
-static void find_sync_call(walk *w, tl_lens_gap *gap)
+static void find_sync_call(walk *w, tl_lens_gap *gap, tl_names *words)
 {
     const tl_lens *lens = w->lens;
+    bool drained = false;
     size_t at = first_at_or_after(w, gap->lo), kept;
     /* The last event that started before the gap, if that event ends at the gap's start. */
     uint32_t prev =
@@ -203,16 +188,17 @@ static void find_sync_call(walk *w, tl_lens_gap *gap)
         if (!(end >= gap->lo - SYNC_NEAR_US))
             continue;
         w->running.v[--kept] = call;
-        tl_lens_sync sync = tl_lens_sync_of(lens, call, prev);
-        if (sync == TL_LENS_NO_SYNC || (gap->launch != TL_NONE && end > tl_lens_ts(lens, gap->launch)))
+        const char *sync = tl_lens_sync_of(lens, call, prev);
+        if (sync == NULL || (gap->launch != TL_NONE && end > tl_lens_ts(lens, gap->launch)))
             continue;
-        gap->sync = sync;
+        gap->sync = tl_names_intern(words, sync, strlen(sync));
         gap->sync_call = call;
-        gap->drained = prev != TL_NONE && tl_lens_end(lens, prev) - tl_lens_ts(lens, call) > DRAIN_US;
+        drained = prev != TL_NONE && tl_lens_end(lens, prev) - tl_lens_ts(lens, call) > DRAIN_US;
     }
     if (kept > at && w->running.n > kept)
         memmove(&w->running.v[at], &w->running.v[kept], (w->running.n - kept) * sizeof *w->running.v);
     w->running.n -= kept - at;
+    gap->drain = tl_names_intern(words, drained ? "sync_drain" : "starved", drained ? 10 : 7);
 }
 
 tl_lens_idle tl_lens_idle_of(const tl_lens *lens)
@@ -229,7 +215,7 @@ tl_lens_idle tl_lens_idle_of(const tl_lens *lens)
         if (tl_lens_is_noise(gap))
             continue;
         find_next(&w, gap);
-        find_sync_call(&w, gap);
+        find_sync_call(&w, gap, &idle.words);
         tl_lens_host_label(host, gap);
     }
     free(w.gpu);
@@ -283,19 +269,19 @@ static void put_sync_call(tl_csv *csv, const tl_lens *lens, uint32_t call)
 
 static void put_interval(tl_csv *csv, const tl_lens *lens, const tl_lens_idle *idle, const tl_lens_gap *gap)
 {
-    const char *drain = tl_lens_drain_word(gap->drained), *cpu = tl_lens_cpu_words[gap->cpu];
-    tl_text key = tl_names_text(&idle->words, gap->key);
+    const uint32_t axes[] = { gap->drain, gap->cpu, gap->key };
     bool launched = gap->launch != TL_NONE;
     tl_bytes group = { 0 }; /* "starved | CPU_DOMINATED | aten::mm" */
 
-    tl_bytes_say(&group, "%s | %s | ", drain, cpu);
-    tl_bytes_put(&group, key.p, key.n);
-    TL_CELLS(csv, gap->id, &group);
-    TL_CELLS(csv, gap->lo, gap->hi, tl_lens_duration(gap), drain, tl_lens_sync_words[gap->sync]);
+    for (size_t k = 0; k < 3; k++)
+        tl_bytes_join(&group, " | ", tl_names_text(&idle->words, axes[k]));
+    TL_CELLS(csv, gap->id, &group, gap->lo, gap->hi, tl_lens_duration(gap), word_cell(idle, gap->drain),
+             word_cell(idle, gap->sync));
     put_sync_call(csv, lens, gap->sync_call);
-    TL_ROW(csv, cpu, word_cell(idle, gap->detail), word_cell(idle, gap->op), name_cell(lens, gap->before),
-           name_cell(lens, gap->after), name_cell(lens, gap->launch), uid_cell(lens, gap->next),
-           uid_cell(lens, gap->launch), uid_cell(lens, gap->sync_call), launched ? gap->launch_to_exec : NAN,
+    TL_ROW(csv, word_cell(idle, gap->cpu), word_cell(idle, gap->detail), word_cell(idle, gap->op),
+           name_cell(lens, gap->before), name_cell(lens, gap->after), name_cell(lens, gap->launch),
+           uid_cell(lens, gap->next), uid_cell(lens, gap->launch), uid_cell(lens, gap->sync_call),
+           launched ? gap->launch_to_exec : NAN,
            !launched        ? ""
            : gap->prequeued ? "True"
                             : "False");
@@ -350,8 +336,8 @@ typedef struct grouping {
     tl_sum all, noise;
 } grouping;
 
-TL_ORDER_BY(by_axes, tl_lens_gap, drained, cpu)
-TL_ORDER_BY(by_axes_and_key, tl_lens_gap, drained, cpu, key)
+TL_ORDER_BY(by_axes, tl_lens_gap, drain, cpu)
+TL_ORDER_BY(by_axes_and_key, tl_lens_gap, drain, cpu, key)
 
 static int noise_last(const void *context, uint32_t a, uint32_t b)
 {
@@ -384,14 +370,14 @@ static double percent_of_idle(const grouping *g, const tl_sum *group)
     return group == &g->all ? 100 : group->stats.sum / 1000 / (g->all.stats.sum / 1000) * 100;
 }
 
-static void put_labels(tl_csv *csv, const grouping *g, const tl_sum *group, bool by_key)
+/* Adds the group's labels, nlabels of drain, cpu and key. */
+static void put_labels(tl_csv *csv, const grouping *g, const tl_sum *group, size_t nlabels)
 {
     const tl_lens_gap *gap = &g->idle->gaps.v[group->order[0]];
-    bool all = group == &g->all;
+    const uint32_t labels[] = { gap->drain, gap->cpu, gap->key };
 
-    TL_CELLS(csv, all ? "ALL" : tl_lens_drain_word(gap->drained), all ? "ALL" : tl_lens_cpu_words[gap->cpu]);
-    if (by_key)
-        TL_CELLS(csv, all ? tl_words("ALL") : word_cell(g->idle, gap->key));
+    for (size_t k = 0; k < nlabels; k++)
+        TL_CELLS(csv, group == &g->all ? tl_words("ALL") : word_cell(g->idle, labels[k]));
 }
 
 /* Adds the cells after the labels.  share: running total of the percentages; NaN: the row lists no ids. */
@@ -417,14 +403,14 @@ static void write_summary(grouping *g, tl_csv_folder *folder)
                              "mean_us,median_us,std_us,min_us,max_us,idle_ids");
 
     if (g->all.n > 0) {
-        put_labels(&csv, g, &g->all, true);
+        put_labels(&csv, g, &g->all, 3);
         put_summary_row(&csv, g, &g->all, 100, NAN);
     }
     TL_CELLS(&csv, DASH, "noise", DASH);
     put_summary_row(&csv, g, &g->noise, NAN, NAN);
     TL_EACH (const tl_sum, group, groups) {
         share += percent_of_idle(g, group);
-        put_labels(&csv, g, group, true);
+        put_labels(&csv, g, group, 3);
         put_summary_row(&csv, g, group, percent_of_idle(g, group), share);
     }
     free(groups.v);
@@ -436,7 +422,7 @@ static void put_overview_row(tl_csv *csv, const grouping *g, const tl_sum *group
     const double span = g->idle->busy + g->all.stats.sum;
     const tl_real_stats *stats = &group->stats;
 
-    put_labels(csv, g, group, false);
+    put_labels(csv, g, group, 2);
     TL_ROW(csv, group->n, stats->sum / 1000, percent_of_idle(g, group), 100 * stats->sum / span,
            100 * g->idle->busy / span, stats->mean, median_of(g, group), stats->min, stats->max);
 }

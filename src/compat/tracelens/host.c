@@ -75,7 +75,7 @@ static int class_of(const tl_lens *lens, uint32_t call)
         return MEMORY_ALLOC;
     if (says & TL_LENS_LAUNCH_CALL)
         return LAUNCH_STALL;
-    return tl_lens_sync_of(lens, call, TL_NONE) != TL_LENS_NO_SYNC ? SYNC_CALL : OTHER_RUNTIME;
+    return tl_lens_sync_of(lens, call, TL_NONE) != NULL ? SYNC_CALL : OTHER_RUNTIME;
 }
 
 static bool is_op(const tl_lens *lens, uint32_t i)
@@ -164,7 +164,7 @@ static const share *largest_share(const tl_lens_host *host, const share *const *
 
 static void append_name(tl_lens_host *host, uint32_t name, const char *none)
 {
-    tl_text text = name != TL_NO_NAME ? tl_names_text(&host->lens->e->names, name) : (tl_text){ none, strlen(none) };
+    tl_text text = name != TL_NO_NAME ? tl_names_text(&host->lens->e->names, name) : tl_text_of(none);
     tl_bytes_put(&host->text, text.p, text.n);
 }
 
@@ -187,18 +187,19 @@ static uint32_t word_of(tl_lens_host *host, const char *words)
 static bool label_launch(tl_lens_host *host, tl_lens_gap *gap)
 {
     double dur = gap->hi - gap->lo, l = gap->launch_to_exec;
+    const char *cpu = "LAUNCH_ANOMALY";
 
-    gap->cpu = TL_LENS_LAUNCH_ANOMALY;
     if (!gap->prequeued && l > ANOMALY_US && l > ANOMALY_SHARE * dur) {
         tl_bytes_say(&host->text, "launch_to_exec=%.1f" MICRO "s (launched_during_gap)", l);
     } else if (gap->prequeued && dur > QUEUED_ANOMALY_US) {
         tl_bytes_say(&host->text, "gap=%.1f" MICRO "s, launch_to_exec=%.1f" MICRO "s (prequeued)", dur, l);
     } else if (dur - l < OVERHEAD_US) {
-        gap->cpu = TL_LENS_LAUNCH_OVERHEAD_ONLY;
+        cpu = "LAUNCH_OVERHEAD_ONLY";
         tl_bytes_say(&host->text, "app_overhead=%.1f" MICRO "s, launch_to_exec=%.1f" MICRO "s", dur - l, l);
     } else {
         return false;
     }
+    gap->cpu = word_of(host, cpu);
     gap->detail = finish_text(host);
     gap->key = word_of(host, gap->prequeued ? "prequeued" : "launched_during_gap");
     return true;
@@ -232,7 +233,7 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap)
     if (best < 0 || !(sum[best] >= (gap->hi - gap->lo) * RUNTIME_SHARE))
         return false;
 
-    gap->cpu = TL_LENS_RUNTIME_DOMINATED;
+    gap->cpu = word_of(host, "RUNTIME_DOMINATED");
     tl_bytes_say(&host->text, "%s", class_words[best]);
     append_name(host, largest_share(host, NULL, 0)->name, "unknown");
     gap->key = gap->detail = finish_text(host);
@@ -312,7 +313,7 @@ static void label_operators(tl_lens_host *host, tl_lens_gap *gap)
     const share *told[TOLD_NAMES] = { NULL };
 
     share_self_times(host, gap);
-    gap->cpu = TL_LENS_CPU_UNTRACED;
+    gap->cpu = word_of(host, "CPU_UNTRACED");
     if (host->shares.n == 0) {
         gap->op = gap->key = word_of(host, "(no_cpu_op_overlap)");
         gap->detail = word_of(host, "no cpu_op/python_function events overlap this gap");
@@ -326,7 +327,7 @@ static void label_operators(tl_lens_host *host, tl_lens_gap *gap)
     if (all / dur < TRACED_SHARE) {
         tl_bytes_say(&host->text, "self_time_coverage=%.0f%% of gap", all / dur * 100);
     } else {
-        gap->cpu = TL_LENS_CPU_DOMINATED;
+        gap->cpu = word_of(host, "CPU_DOMINATED");
         for (size_t n = 0; n < TOLD_NAMES && (told[n] = largest_share(host, told, n)) != NULL; n++) {
             tl_bytes_say(&host->text, "%s", n > 0 ? ", " : "");
             append_name(host, told[n]->name, "?");

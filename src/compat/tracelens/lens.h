@@ -135,23 +135,6 @@ void tl_lens_write_device(const tl_lens *lens, int64_t rank, tl_csv_folder *fold
  *
  * A gap shorter than TL_LENS_NOISE_US is noise and gets no cause; all other gaps are macro gaps. */
 
-typedef enum tl_lens_sync {
-    TL_LENS_NO_SYNC,
-    TL_LENS_SYNC_DEVICE,
-    TL_LENS_SYNC_STREAM,
-    TL_LENS_SYNC_EVENT,
-    TL_LENS_SYNC_D2H,
-    TL_LENS_SYNC_H2D
-} tl_lens_sync;
-
-typedef enum tl_lens_cpu {
-    TL_LENS_LAUNCH_ANOMALY,
-    TL_LENS_LAUNCH_OVERHEAD_ONLY,
-    TL_LENS_RUNTIME_DOMINATED,
-    TL_LENS_CPU_UNTRACED,
-    TL_LENS_CPU_DOMINATED
-} tl_lens_cpu;
-
 /* Times in us; a missing event is TL_NONE. */
 typedef struct tl_lens_gap {
     double lo, hi;
@@ -164,13 +147,15 @@ typedef struct tl_lens_gap {
     uint32_t launch;       /* the launch of `next` */
     double launch_to_exec; /* from the launch's end to the start of `next`; may be negative */
     bool prequeued;        /* the launch ended more than 8 us before the gap began */
-    tl_lens_sync sync;     /* kind of wait of sync_call */
     uint32_t sync_call;    /* the runtime call that waited through the gap's start */
-    bool drained;          /* sync_drain; else starved */
-    tl_lens_cpu cpu;       /* what the host did in the gap */
-    uint32_t detail;       /* details of `cpu`; this and the next two fields are ids of tl_lens_idle.words */
-    uint32_t op;           /* dominant operator; TL_NO_NAME: none */
-    uint32_t key;          /* third key of the gap's group, after drained and cpu */
+
+    /* Ids of tl_lens_idle.words; TL_NO_NAME: none. */
+    uint32_t sync;   /* kind of wait of sync_call */
+    uint32_t drain;  /* "sync_drain" or "starved" */
+    uint32_t cpu;    /* what the host did in the gap */
+    uint32_t detail; /* details of `cpu` */
+    uint32_t op;     /* dominant operator */
+    uint32_t key;    /* third key of the gap's group, after drain and cpu */
 } tl_lens_gap;
 
 /* tl_lens_idle_free ends it. */
@@ -200,16 +185,9 @@ static inline bool tl_lens_gap_is_whole(const tl_lens_gap *gap)
     return gap->lo_whole && gap->hi_whole;
 }
 
-/* TraceLens' names of the values. */
-extern const char *const tl_lens_sync_words[], *const tl_lens_cpu_words[];
-static inline const char *tl_lens_drain_word(bool drained)
-{
-    return drained ? "sync_drain" : "starved";
-}
-
-/* Returns the kind of wait of a runtime call; TL_LENS_NO_SYNC: none.  A copy call without a direction takes the
- * direction of the device event `prev`; TL_NONE: no such event. */
-tl_lens_sync tl_lens_sync_of(const tl_lens *lens, uint32_t call, uint32_t prev);
+/* Returns the kind of wait of a runtime call; NULL: none.  A copy call without a direction takes the direction of the
+ * device event `prev`; TL_NONE: no such event. */
+const char *tl_lens_sync_of(const tl_lens *lens, uint32_t call, uint32_t prev);
 
 /* What the host did in the gaps (host.c). tl_lens_host_label sets cpu, detail, op and key of a gap; the calls must
  * come in the gaps' order of time. */

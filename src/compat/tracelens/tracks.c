@@ -109,11 +109,6 @@ static tl_out_value time_value(double value, bool whole)
     return whole && fabs(value) < 0x1p63 ? tl_out_int((int64_t)value) : tl_out_double(value);
 }
 
-static tl_text text_of(const char *text)
-{
-    return (tl_text){ text, strlen(text) };
-}
-
 tl_status tl_tracelens_tracks_add(void *arg, tl_out_writer *w, tl_error *err)
 {
     (void)err;
@@ -126,13 +121,13 @@ tl_status tl_tracelens_tracks_add(void *arg, tl_out_writer *w, tl_error *err)
         snprintf(duration, sizeof duration, "%.2f", tl_lens_duration(gap));
         tl_out_gap out = { .ts = time_value(gap->lo, gap->lo_whole),
                            .dur = time_value(tl_lens_duration(gap), tl_lens_gap_is_whole(gap)),
-                           .duration = tl_out_text(text_of(duration)),
+                           .duration = tl_out_text(tl_text_of(duration)),
                            .id = gap->id,
                            .noise = tl_lens_is_noise(gap) };
         if (!out.noise) {
-            out.drain = text_of(tl_lens_drain_word(gap->drained));
-            out.sync = text_of(tl_lens_sync_words[gap->sync]);
-            out.label = text_of(tl_lens_cpu_words[gap->cpu]);
+            out.drain = tl_names_text(&t->idle.words, gap->drain);
+            out.sync = tl_names_text(&t->idle.words, gap->sync);
+            out.label = tl_names_text(&t->idle.words, gap->cpu);
             out.detail = tl_names_text(&t->idle.words, gap->detail);
         }
         tl_out_idle_gap(w, &first, &out);

@@ -87,7 +87,7 @@ static const char *drain(const char *text)
     load(&r, text);
     CU_ASSERT_EQUAL_FATAL(r.idle.nmacro, 1);
     const tl_lens_gap *gap = &r.idle.gaps.v[0];
-    snprintf(out, sizeof out, "%s %s %d", tl_lens_drain_word(gap->drained), tl_lens_sync_words[gap->sync],
+    snprintf(out, sizeof out, "%s %s %d", word(&r, gap->drain), word(&r, gap->sync),
              gap->sync_call != TL_NONE ? (int)gap->sync_call : -1);
     unload(&r);
     return out;
@@ -155,13 +155,13 @@ static void a_long_wait_counts_for_each_gap(void)
     load(&r, TRACE(KERNEL("a", "1", "0", "10") "," KERNEL("b", "2", "20", "10") "," KERNEL("c", "3", "40", "10") ","
                    CALL("cudaDeviceSynchronize", "8", "2", "100") "," CALL("cudaStreamSynchronize", "9", "4", "7")));
     CU_ASSERT_EQUAL_FATAL(r.idle.nmacro, 2);
-    CU_ASSERT_EQUAL(r.idle.gaps.v[0].sync, TL_LENS_SYNC_STREAM);
-    CU_ASSERT_EQUAL(r.idle.gaps.v[1].sync, TL_LENS_SYNC_DEVICE);
+    CU_ASSERT_STRING_EQUAL(word(&r, r.idle.gaps.v[0].sync), "STREAM_SYNC");
+    CU_ASSERT_STRING_EQUAL(word(&r, r.idle.gaps.v[1].sync), "DEVICE_SYNC");
     unload(&r);
     load(&r, TRACE(KERNEL("a", "1", "0", "10") "," KERNEL("b", "2", "20", "10") "," KERNEL("c", "3", "40", "10") ","
                    CALL("cudaDeviceSynchronize", "8", "2", "100") "," CALL("cudaStreamSynchronize", "9", "1", "100")));
-    CU_ASSERT_EQUAL(r.idle.gaps.v[0].sync, TL_LENS_SYNC_DEVICE);
-    CU_ASSERT_EQUAL(r.idle.gaps.v[1].sync, TL_LENS_SYNC_DEVICE);
+    CU_ASSERT_STRING_EQUAL(word(&r, r.idle.gaps.v[0].sync), "DEVICE_SYNC");
+    CU_ASSERT_STRING_EQUAL(word(&r, r.idle.gaps.v[1].sync), "DEVICE_SYNC");
     unload(&r);
 }
 
