@@ -32,8 +32,7 @@ static void swap(uint32_t *a, uint32_t *b)
     *b = kept;
 }
 
-/* ------------------------------------------------------------------------------------------------- numpy's quicksort
- */
+/* ------------------------------------------------------------------------------------------------ numpy's quicksort */
 
 #define SMALL   16
 #define WAITING 64 /* capacity of the stack of parts: the smaller part goes first, so log2(n) is enough */
@@ -128,8 +127,7 @@ void tl_numpy_argsort(uint32_t *index, const double *v, size_t n)
     }
 }
 
-/* -------------------------------------------------------------------------------------------- Python's sort: its runs
- */
+/* ------------------------------------------------------------------------------------------ Python's sort: its runs */
 
 #define GALLOP   7  /* wins in a row before a merge gallops */
 #define MOST_RUN 64 /* short runs are extended to a length between half of this and this */
@@ -189,8 +187,7 @@ static void insert_rest(const sorting *s, size_t from, size_t sorted, size_t to)
     }
 }
 
-/* ----------------------------------------------------------------------------------------- Python's sort: its merges
- */
+/* ---------------------------------------------------------------------------------------- Python's sort: its merges */
 
 /* Returns how many of the n elements at `a` stand before `one`; equal elements count only with `right`.  The search
  * starts at `hint`. */

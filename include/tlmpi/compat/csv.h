@@ -162,6 +162,12 @@ static inline void tl_csv_close(tl_csv *csv)
     tl_csv_end(csv, true);
 }
 
+/* Ends a table that is kept if it has rows. */
+static inline void tl_csv_close_rows(tl_csv *csv)
+{
+    tl_csv_end(csv, tl_csv_has_rows(csv));
+}
+
 /* Removes the .csv files of the folder whose names begin with one of the words in `begins`, a list that ends with
  * NULL. */
 void tl_csv_clear(const char *dir, const char *const *begins);

@@ -63,27 +63,18 @@ static bool collect_pieces(claims *c)
         place[order[i]] = i;
     TL_EACH (const tl_hta_row, row, frame->rows) {
         const piece p = { row, row->ts, row->ts + row->dur, place[row->track], TL_NO_NAME };
-        bool kernel = tl_hta_on_device(frame, row), note = row->cat == cat;
-        if (kernel)
+        if (tl_hta_on_device(frame, row))
             tl_vec_push(&c->kernels, p);
-        if (note)
+        if (row->cat == cat)
             tl_vec_push(&c->notes, p);
-        negative = negative || ((kernel || note) && row->dur < 0);
+        negative |= (tl_hta_on_device(frame, row) || row->cat == cat) && row->dur < 0;
     }
     free(order);
     free(place);
     return negative;
 }
 
-/* Returns the shorter of two annotations; ties: the later row. */
-static const piece *shorter(const piece *a, const piece *b)
-{
-    if (a == NULL || b->row->dur != a->row->dur)
-        return a == NULL || b->row->dur < a->row->dur ? b : a;
-    return b > a ? b : a;
-}
-
-/* Gives each kernel the shortest annotation of its track that overlaps it. */
+/* Gives each kernel the shortest annotation of its track that overlaps it; ties: the later row. */
 static void claim_by_track(claims *c)
 {
     uint32_t *kernels = tl_sorted_index(c->kernels.n, by_track, c->kernels.v);
@@ -106,7 +97,9 @@ static void claim_by_track(claims *c)
             if (note->track != kernel->track || !(note->end > kernel->ts))
                 continue;
             open.v[nopen++] = note;
-            owner = note->ts < kernel->end ? shorter(owner, note) : owner;
+            if (note->ts < kernel->end && (owner == NULL || note->row->dur < owner->row->dur ||
+                                           (note->row->dur == owner->row->dur && note > owner)))
+                owner = note;
         }
         open.n = nopen;
         kernel->owner = owner != NULL ? owner->row->name : TL_NO_NAME;
@@ -165,14 +158,13 @@ void tl_hta_kernels_of_annotations(tl_hta_job *job)
     tl_csv each = tl_csv_open(&job->out, "gpu_kernels_with_user_annotation.csv",
                               "index,ts,dur,stream,tid,s_user_annotation,rank");
     tl_csv sums = tl_csv_open(&job->out, "gpu_kernels_by_user_annotation.csv", "rank,s_user_annotation,count,sum");
-    bool any = false, any_notes = false;
+    bool any_notes = false;
 
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         claims c = { .frame = frame };
-        bool negative = collect_pieces(&c), told = c.notes.n > 0 && !negative;
+        bool negative = collect_pieces(&c);
         any_notes |= c.notes.n > 0;
-        any |= told;
-        if (told) {
+        if (c.notes.n > 0 && !negative) {
             claim_by_track(&c);
             unify_by_times(&c);
             write_rank(&each, &sums, &c);
@@ -183,8 +175,8 @@ void tl_hta_kernels_of_annotations(tl_hta_job *job)
         free(c.kernels.v);
         free(c.notes.v);
     }
-    tl_csv_end(&each, any);
-    tl_csv_end(&sums, any);
+    tl_csv_close_rows(&each);
+    tl_csv_close_rows(&sums);
     if (!any_notes)
         tl_hta_note(&job->out,
                     "gpu_kernels_with_user_annotation: no rank has annotations of the device to tell kernels by");

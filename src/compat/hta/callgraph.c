@@ -27,8 +27,7 @@ static level *add_to_level(levels *all, int32_t depth, const tl_hta_row *row)
     return l;
 }
 
-/* ------------------------------------------------------------------------------------------------------- call graphs
- */
+/* ------------------------------------------------------------------------------------------------------ call graphs */
 
 static void write_graph(const tl_hta_graph *g, tl_csv_folder *folder)
 {
@@ -88,11 +87,10 @@ void tl_hta_call_graphs(tl_hta_job *job)
         }
         tl_hta_graph_free(&g);
     }
-    tl_csv_end(&threads, tl_csv_has_rows(&threads));
+    tl_csv_close_rows(&threads);
 }
 
-/* ------------------------------------------------------------------------------------------------- older call stacks
- */
+/* ------------------------------------------------------------------------------------------------ older call stacks */
 
 /* Returns the nesting of the rows of all threads without device work. */
 static tl_hta_nest nest_of(const tl_hta_frame *frame)

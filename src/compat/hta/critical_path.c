@@ -449,8 +449,7 @@ static void add_device(builder *b, bool launch_edges)
     tl_map_free(&d.last_at);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- the path
- */
+/* --------------------------------------------------------------------------------------------------------- the path */
 
 /* Topological order: first the nodes without incoming edges, in the order of g->met; a node follows when all its
  * predecessors have been taken. */

@@ -33,6 +33,7 @@ typedef struct part {
     bool first_alone; /* on the first rank alone */
     bool plain;       /* the tag has no rank even in a job of several ranks */
     bool asked;       /* from the parameters: all tables are written, of any size */
+    bool left_out;    /* of the default regions */
 } part;
 
 typedef TL_VEC(part) parts;
@@ -187,8 +188,7 @@ static void put_counts(tl_csv *csv, const tl_hta_path_graph *g)
             TL_ROW(csv, bindings[k], path.of_binding[k].n, path.of_binding[k].weight);
 }
 
-/* --------------------------------------------------------------------------------------------------- nodes and edges
- */
+/* -------------------------------------------------------------------------------------------------- nodes and edges */
 
 static void put_path(tl_csv *csv, const tl_hta_path_graph *g)
 {
@@ -388,8 +388,7 @@ static tl_status write_overlay(const tl_hta_job *job, const tl_hta_frame *frame,
     return st;
 }
 
-/* -------------------------------------------------------------------------------------------------- a part of a rank
- */
+/* ------------------------------------------------------------------------------------------------- a part of a rank */
 
 /* Writes the tables of a region on one rank, and with `show` the overlay; returns whether there is a path. */
 static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const part *p, bool show)
@@ -434,32 +433,23 @@ static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
     return found;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- parts
- */
-
-static part *add_part(parts *all, const char *tag, const char *annotation, tl_range instances, bool launch_edges)
-{
-    tl_vec_push(all, (part){ .region = { annotation, instances, launch_edges } });
-    part *p = &all->v[all->n - 1];
-    snprintf(p->tag, sizeof p->tag, "%s", tag);
-    return p;
-}
+/* ------------------------------------------------------------------------------------------------------------ parts */
 
 /* Adds the regions from the parameters. */
 static void add_asked(parts *all, const tl_hta_parameters *p)
 {
     static const tl_range first = { 0, 0 };
     const bool whole = strcmp(p->annotation, "*") == 0;
-    char words[TAG + 1], last[24], tag[TAG + 56] = "whole";
+    char words[TAG + 1];
 
     tl_hta_file_words(words, TAG, p->annotation);
     for (size_t i = 0; i < (whole || p->instance_id.n == 0 ? 1 : p->instance_id.n); i++) {
         const tl_range range = p->instance_id.n > 0 ? p->instance_id.v[i] : first;
-        snprintf(last, sizeof last, "_%lld", (long long)range.last);
+        part one = { { whole ? "" : p->annotation, range, p->launch_edges }, "whole", .asked = true };
         if (!whole)
-            snprintf(tag, sizeof tag, "%s_%lld%s", words, (long long)range.first,
-                     range.last != range.first ? last : "");
-        add_part(all, tag, whole ? "" : p->annotation, range, p->launch_edges)->asked = true;
+            snprintf(one.tag, sizeof one.tag, range.last != range.first ? "%s_%lld_%lld" : "%s_%lld", words,
+                     (long long)range.first, (long long)range.last);
+        tl_vec_push(all, one);
     }
 }
 
@@ -476,18 +466,17 @@ static void add_usual(parts *all, const tl_hta_job *job)
     }
     TL_EACH (const tl_hta_frame, frame, job->frames)
         nrows += frame->nloaded;
-    if (nsteps > 0)
-        add_part(all, "step0", STEP, (tl_range){ 0, 0 }, launch_edges);
-    if (nsteps > 1) {
-        add_part(all, "step1", STEP, (tl_range){ 1, 1 }, launch_edges);
-        add_part(all, "steps0_1", STEP, (tl_range){ 0, 1 }, launch_edges)->first_alone = true;
-    }
-    if (nrows <= LARGE_ROWS) {
-        part *whole = add_part(all, "whole", "", (tl_range){ 0, 0 }, launch_edges);
-        whole->first_alone = whole->plain = true;
-    }
-    for (int edges = launch_edges; edges < 2 && any_forward; edges++)
-        add_part(all, "forward1", FORWARD, (tl_range){ 1, 1 }, edges);
+    const part usual[] = {
+        { { STEP, { 0, 0 }, launch_edges }, "step0", .left_out = nsteps < 1 },
+        { { STEP, { 1, 1 }, launch_edges }, "step1", .left_out = nsteps < 2 },
+        { { STEP, { 0, 1 }, launch_edges }, "steps0_1", .first_alone = true, .left_out = nsteps < 2 },
+        { { "", { 0, 0 }, launch_edges }, "whole", .first_alone = true, .plain = true, .left_out = nrows > LARGE_ROWS },
+        { { FORWARD, { 1, 1 }, false }, "forward1", .left_out = !any_forward || launch_edges },
+        { { FORWARD, { 1, 1 }, true }, "forward1", .left_out = !any_forward },
+    };
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (!usual[i].left_out)
+            tl_vec_push(all, usual[i]);
 }
 
 void tl_hta_critical_paths(tl_hta_job *job)

@@ -76,8 +76,7 @@ static size_t find_lone_launch(const counting *c)
     return k;
 }
 
-/* ------------------------------------------------------------------------------------------------- the args of ranges
- */
+/* ----------------------------------------------------------------------------------------------- the args of ranges */
 
 /* Columns from the args of a row, and their values where the args lack the key. */
 static const struct {

@@ -166,5 +166,5 @@ void tl_hta_op_delays(tl_hta_job *job)
                              "avg_runtime_delay");
     TL_EACH (const tl_hta_frame, frame, job->frames)
         write_rank(&csv, frame);
-    tl_csv_end(&csv, tl_csv_has_rows(&csv));
+    tl_csv_close_rows(&csv);
 }

@@ -89,8 +89,7 @@ static void count_rows(diff *d, const tl_hta_job *job, int side, const tl_ranges
     tl_map_free(&places);
 }
 
-/* -------------------------------------------------------------------------------------------------------- the tables
- */
+/* ------------------------------------------------------------------------------------------------------- the tables */
 
 static int by_text(const void *a, const void *b)
 {
@@ -194,8 +193,7 @@ static void write_device(diff *d, const char *device, unsigned where)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- the two jobs
- */
+/* ----------------------------------------------------------------------------------------------------- the two jobs */
 
 /* Counts the rows of one job after checking its ranks and steps. */
 static void count_side(diff *d, const tl_hta_job *job, int side, tl_error *err)

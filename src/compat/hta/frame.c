@@ -173,8 +173,7 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
     summarise_rows(frame, &trace->meta);
 }
 
-/* -------------------------------------------------------------------------------------------------------- its columns
- */
+/* ------------------------------------------------------------------------------------------------------ its columns */
 
 static tl_cell id_cell(const tl_hta_frame *frame, int64_t number, uint32_t text)
 {

@@ -17,8 +17,7 @@
 #include "tlmpi/compat/verbatim.h"
 #include "tlmpi/trace/read/reader.h"
 
-/* ------------------------------------------------------------------------------------------------------------- names
- */
+/* ------------------------------------------------------------------------------------------------------------ names */
 
 /* The class of a row on a stream, by its name alone. */
 typedef enum tl_hta_class {
@@ -102,8 +101,7 @@ extern const size_t tl_hta_nrules;
 /* Returns the first matching rule. */
 const tl_hta_rule *tl_hta_rule_of(tl_text name);
 
-/* ------------------------------------------------------------------------------------------------------------- a rank
- */
+/* ----------------------------------------------------------------------------------------------------------- a rank */
 
 #define TL_HTA_NO_STEP      (-1)      /* outside of every step */
 #define TL_HTA_STEP_UNKNOWN INT64_MIN /* NaN in HTA */
@@ -221,8 +219,7 @@ typedef TL_VEC(tl_hta_length) tl_hta_lengths;
  * several lengths.  Returns why HTA cannot compute the rank's queues; NULL: it can. */
 const char *tl_hta_queue_lengths(const tl_hta_frame *frame, tl_hta_lengths *out);
 
-/* -------------------------------------------------------------------------------------------------------------- cells
- */
+/* ------------------------------------------------------------------------------------------------------------ cells */
 
 /* Cells: the pid and the tid of a track, a number or a text; the step of a row. */
 tl_cell tl_hta_pid(const tl_hta_frame *frame, uint32_t track);
@@ -232,8 +229,7 @@ static inline tl_cell tl_hta_step(int64_t step)
     return step == TL_HTA_STEP_UNKNOWN ? tl_blank() : tl_int(step);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- a job
- */
+/* ------------------------------------------------------------------------------------------------------------ a job */
 
 /* Zero-initialise; tl_hta_job_free ends it. */
 typedef struct tl_hta_job {

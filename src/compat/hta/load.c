@@ -123,8 +123,7 @@ void tl_hta_profiler_steps(tl_hta_job *job)
     tl_csv_close(&csv);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- row by row
- */
+/* ------------------------------------------------------------------------------------------------------- row by row */
 
 /* Sorted by step, ascending; rows with an unknown step last. */
 static int by_step(const void *context, uint32_t a, uint32_t b)

@@ -56,7 +56,7 @@ void tl_hta_names(tl_hta_job *job)
     free(ids);
     if (!tl_csv_has_rows(&csv))
         tl_hta_note(&job->out, "names: all ranks: no name is shortened and none is a kernel's");
-    tl_csv_end(&csv, tl_csv_has_rows(&csv));
+    tl_csv_close_rows(&csv);
 }
 
 /* ------------------------------------------------------------------------------------------------------- the bars */
@@ -145,5 +145,5 @@ void tl_hta_timeline_gpu(tl_hta_job *job)
     free(shown);
     if (!tl_csv_has_rows(&csv))
         tl_hta_note(&job->out, "timeline_gpu: all ranks: no GPU events, where HTA has no timeline");
-    tl_csv_end(&csv, tl_csv_has_rows(&csv));
+    tl_csv_close_rows(&csv);
 }

@@ -55,8 +55,7 @@ static void add_up(series *all)
         all->v[i].value += by_key(&all->v[i - 1], &all->v[i]) == 0 ? all->v[i - 1].value : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ queues
- */
+/* ----------------------------------------------------------------------------------------------------------- queues */
 
 /* Sets *out to the queue lengths of the streams; before sorting, all launches come before all starts, each in row
  * order.  Returns why HTA cannot compute the rank's queues; NULL: it can. */
@@ -105,8 +104,7 @@ const char *tl_hta_queue_lengths(const tl_hta_frame *frame, tl_hta_lengths *out)
     return why;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ copies
- */
+/* ----------------------------------------------------------------------------------------------------------- copies */
 
 /* Length of the beginning of a name that decides the kind. */
 #define KIND_CHARACTERS 11
@@ -137,8 +135,7 @@ static series bandwidths_of(const tl_hta_frame *frame)
     return out;
 }
 
-/* -------------------------------------------------------------------------------------------------- tables of queues
- */
+/* ------------------------------------------------------------------------------------------------- tables of queues */
 
 /* Names of the columns of put_described. */
 #define DESCRIBED(name)                                                                                                \
@@ -213,8 +210,8 @@ void tl_hta_queues(tl_hta_job *job)
             write_queues(&table, &summary, frame, &queues, lengths, nlengths, of[i]);
         free(queues.v);
     }
-    tl_csv_end(&table, tl_csv_has_rows(&table));
-    tl_csv_end(&summary, tl_csv_has_rows(&summary));
+    tl_csv_close_rows(&table);
+    tl_csv_close_rows(&summary);
     tl_csv csv =
         tl_csv_open(&job->out, "time_blocked_on_full_queue.csv",
                     "max_queue_length,rank,stream,duration_at_max_queue_length,relative_duration_at_max_queue_length");
@@ -226,8 +223,7 @@ void tl_hta_queues(tl_hta_job *job)
     free(of);
 }
 
-/* -------------------------------------------------------------------------------------------------- tables of copies
- */
+/* ------------------------------------------------------------------------------------------------- tables of copies */
 
 /* The summary has the bandwidths above 0, one for each change.  As in HTA, the header of an empty summary differs. */
 void tl_hta_bandwidths(tl_hta_job *job)
@@ -284,5 +280,5 @@ void tl_hta_counter_events(tl_hta_job *job)
     }
     if (!tl_csv_has_rows(&csv))
         tl_hta_note(&job->out, "counter_events: no rank has queues, and so none has counters");
-    tl_csv_end(&csv, tl_csv_has_rows(&csv));
+    tl_csv_close_rows(&csv);
 }

@@ -266,8 +266,7 @@ void tl_coll_end_row(tl_csv *csv, const tl_colls *colls, unsigned nodes, int64_t
     tl_csv_end_row(csv);
 }
 
-/* ------------------------------------------------------------------------------------------------------- kernel by
- * kernel */
+/* ------------------------------------------------------------------------------------------------- kernel by kernel */
 
 void tl_coll_write_long(const tl_colls *colls, tl_csv_folder *folder)
 {

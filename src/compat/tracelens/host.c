@@ -17,7 +17,7 @@
  * child.
  */
 #include "lens.h"
-#include "tlmpi/base/mem.h"
+#include "tlmpi/base/group.h"
 #include <stdlib.h>
 
 #define ANOMALY_US        10.0
@@ -42,6 +42,8 @@ typedef struct share {
     double us;
 } share;
 
+TL_SORT_BY(largest_first, share, DOWN(us)) /* ties by first sight */
+
 /* An operator in a gap: [ts, end), and the part in the gap, [from, to); us. */
 typedef struct frame {
     double ts, end, from, to;
@@ -54,7 +56,7 @@ struct tl_lens_host {
     tl_names *words;
     sweep calls, ops;
     TL_VEC(frame) frames; /* operators of the current gap */
-    TL_VEC(share) shares; /* of the current gap, in order of first sight */
+    TL_VEC(share) shares; /* of the current gap, in order of first sight, in the end largest first */
     uint32_t *position;   /* by name: index in shares + 1; the last element is of TL_NO_NAME */
     tl_bytes text;        /* the text under construction */
 };
@@ -108,8 +110,7 @@ void tl_lens_host_free(tl_lens_host *host)
     free(host);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- of a gap
- */
+/* --------------------------------------------------------------------------------------------------------- of a gap */
 
 /* Sets s->now to the events that overlap the gap, in the order of s->all.  Calls go in the gaps' order of time. */
 static void sweep_to(sweep *s, const tl_lens *lens, const tl_lens_gap *gap)
@@ -144,20 +145,6 @@ static void add_share(tl_lens_host *host, uint32_t name, double us)
         *position = (uint32_t)host->shares.n;
     }
     host->shares.v[*position - 1].us += us;
-}
-
-/* Returns the largest share, ties by first sight, except the n shares in `but`; NULL: none. */
-static const share *largest_share(const tl_lens_host *host, const share *const *but, size_t n)
-{
-    const share *best = NULL;
-    TL_EACH (const share, s, host->shares) {
-        bool told = false;
-        for (size_t k = 0; k < n; k++)
-            told |= but[k] == s;
-        if (!told && (best == NULL || s->us > best->us))
-            best = s;
-    }
-    return best;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- texts */
@@ -235,7 +222,8 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap)
 
     gap->cpu = word_of(host, "RUNTIME_DOMINATED");
     tl_bytes_say(&host->text, "%s", class_words[best]);
-    append_name(host, largest_share(host, NULL, 0)->name, "unknown");
+    tl_vec_sort(&host->shares, largest_first);
+    append_name(host, host->shares.v[0].name, "unknown");
     gap->key = gap->detail = finish_text(host);
     return true;
 }
@@ -310,29 +298,27 @@ static void share_self_times(tl_lens_host *host, const tl_lens_gap *gap)
 static void label_operators(tl_lens_host *host, tl_lens_gap *gap)
 {
     double dur = gap->hi - gap->lo, all = 0;
-    const share *told[TOLD_NAMES] = { NULL };
 
     share_self_times(host, gap);
-    gap->cpu = word_of(host, "CPU_UNTRACED");
     if (host->shares.n == 0) {
+        gap->cpu = word_of(host, "CPU_UNTRACED");
         gap->op = gap->key = word_of(host, "(no_cpu_op_overlap)");
         gap->detail = word_of(host, "no cpu_op/python_function events overlap this gap");
         return;
     }
-    for (size_t i = 0; i < host->shares.n; i++)
-        all += host->shares.v[i].us;
-    told[0] = largest_share(host, NULL, 0);
-    append_name(host, told[0]->name, "?");
+    TL_EACH (const share, s, host->shares)
+        all += s->us;
+    tl_vec_sort(&host->shares, largest_first);
+    append_name(host, host->shares.v[0].name, "?");
     gap->key = gap->op = finish_text(host);
-    if (all / dur < TRACED_SHARE) {
+    const bool traced = all / dur >= TRACED_SHARE;
+    gap->cpu = word_of(host, traced ? "CPU_DOMINATED" : "CPU_UNTRACED");
+    if (!traced)
         tl_bytes_say(&host->text, "self_time_coverage=%.0f%% of gap", all / dur * 100);
-    } else {
-        gap->cpu = word_of(host, "CPU_DOMINATED");
-        for (size_t n = 0; n < TOLD_NAMES && (told[n] = largest_share(host, told, n)) != NULL; n++) {
-            tl_bytes_say(&host->text, "%s", n > 0 ? ", " : "");
-            append_name(host, told[n]->name, "?");
-            tl_bytes_say(&host->text, ": %.0f%%", told[n]->us / dur * 100);
-        }
+    for (size_t n = 0; n < TOLD_NAMES && n < host->shares.n && traced; n++) {
+        tl_bytes_say(&host->text, "%s", n > 0 ? ", " : "");
+        append_name(host, host->shares.v[n].name, "?");
+        tl_bytes_say(&host->text, ": %.0f%%", host->shares.v[n].us / dur * 100);
     }
     gap->detail = finish_text(host);
 }

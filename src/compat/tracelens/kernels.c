@@ -250,7 +250,7 @@ static void write_short(const summing *s, uint32_t *order, tl_csv_folder *folder
         }
         TL_ROW(&csv, name_cell(s, first->name), r->stats.sum, r->n, r->stats.mean, r->stats.sum / s->total * 100);
     }
-    tl_csv_end(&csv, tl_csv_has_rows(&csv));
+    tl_csv_close_rows(&csv);
     free(rows.v);
 }
 

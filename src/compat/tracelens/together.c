@@ -249,8 +249,7 @@ static void write_exchanges(const togethers *s, tl_csv_folder *folder)
     tl_csv_close(&csv);
 }
 
-/* ------------------------------------------------------------------------------------------- sums of some collectives
- */
+/* ----------------------------------------------------------------------------------------- sums of some collectives */
 
 /* Statistics of a column, in the order of their cells. */
 enum {
@@ -522,7 +521,7 @@ static void write_heatmap(const tl_colls *colls, tl_csv_folder *folder)
             TL_ROW(&csv, row->rank, f - to.v, f->mb, f->mb / (double)f->n, f->n);
         to.n = 0;
     }
-    tl_csv_end(&csv, tl_csv_has_rows(&csv));
+    tl_csv_close_rows(&csv);
     free(split.v);
     free(to.v);
 }
