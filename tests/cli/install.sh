@@ -51,6 +51,32 @@ else
     skip "completion: there is no bash"
 fi
 
+# names - of packages, from fields as Depends on stdin
+names() { tr ',' '\n' | tr '|' '\n' | sed 's/ *(.*//; s/:.*//; s/ //g' | sort -u | xargs; }
+
+# bare PACKAGES - $work/bare, a root of nothing but a shell and what the packages need, and what that needs, as it is installed here
+bare()
+{
+    needed="dash coreutils libc-bin $(for package in "$@"; do dpkg-deb -f "$package" Depends && echo; done | names)" taken=" "
+    while [ -n "$needed" ]; do
+        more=
+        for package in $needed; do
+            case "$taken" in *" $package "*) continue ;; esac
+            dpkg-query -s "$package" > one 2> /dev/null
+            grep -q '^Status: .* installed' one || continue
+            { cat one && echo; } >> status
+            taken="$taken$package " more="$more $(sed -n 's/^\(Pre-\)*Depends: //p' one | names)"
+        done
+        needed=$(echo "$more" | xargs)
+    done
+    mkdir -p bare/var/lib/dpkg/info bare/var/lib/dpkg/updates bare/tmp
+    mv status bare/var/lib/dpkg
+    # shellcheck disable=SC2086  # names
+    dpkg-query -L $taken | grep -v '^/usr/share/\(doc\|man\|locale\)/' | sort -u |
+        while read -r path; do test ! -f "$path" || echo "$path"; done > paths
+    tar -C / -chf - -T paths 2> tar.log | tar -C bare -xf -
+}
+
 echo "-- packages"
 if command -v dpkg-deb > /dev/null && command -v dpkg-shlibdeps > /dev/null && command -v file > /dev/null; then
     check "cpack makes packages" cpack -G DEB --config "$build/CPackConfig.cmake" -B "$work/packages" > cpack.log
@@ -64,6 +90,19 @@ if command -v dpkg-deb > /dev/null && command -v dpkg-shlibdeps > /dev/null && c
     check "what is in it analyses" unpacked/usr/bin/tlmpi-serial -q -o other traces
     check "with the same tables" test "$(unpacked/usr/bin/tlmpi-serial show other.h5 --digest)" = "$("$bin/tlmpi-serial" show result.h5 --digest)"
     check "and the recorder's library" test -e unpacked/usr/lib/libtlmpi_record.so.0
+    if [ "$(id -u)" -eq 0 ]; then
+        bare packages/*.deb
+        check "where nothing is but what they need, they are installed" dpkg --root="$work/bare" -i packages/*.deb > dpkg.log 2>&1 ||
+            tail -n 5 dpkg.log
+        cp -r traces bare/tmp
+        for program in tlmpi tlmpi-serial; do
+            check "and $program analyses there" chroot bare /usr/bin/env -i OMPI_ALLOW_RUN_AS_ROOT=1 \
+                OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 $program -q -o "/tmp/$program" /tmp/traces
+        done
+        check "with the same tables" test "$("$bin/tlmpi-serial" show bare/tmp/tlmpi.h5 --digest)" = "$("$bin/tlmpi-serial" show result.h5 --digest)"
+    else
+        skip "packages in a root of their own: only root may do that"
+    fi
 else
     skip "packages: there is no dpkg-deb, dpkg-shlibdeps or file"
 fi
