@@ -5,7 +5,6 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/job/run.h"
-#include "tlmpi/model/tree_table.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/diff.h"
 #include "tlmpi/report/format/print.h"
@@ -81,23 +80,17 @@ typedef struct compared {
     tl_diff *diff;
 } compared;
 
-typedef struct node_taker {
+typedef struct taker {
     tl_diff *diff;
     int side;
-} node_taker;
+    const tl_schema *schema;
+} taker;
 
-static void take_interval(void *arg, const void *row, tl_error *err)
+static void take(void *arg, const void *row, tl_error *err)
 {
-    const node_taker *t = arg;
+    const taker *t = arg;
     (void)err;
-    tl_diff_take_interval(t->diff, t->side, row);
-}
-
-static void take_node(void *arg, const void *row, tl_error *err)
-{
-    const node_taker *t = arg;
-    (void)err;
-    tl_diff_take_node(t->diff, t->side, row);
+    tl_diff_take(t->diff, t->side, t->schema, row);
 }
 
 static tl_text name_of(void *result, uint32_t id)
@@ -141,14 +134,14 @@ static tl_status compare(compared *c, tl_error *err)
             return tl_fail(err, TL_EINPUT,
                            "%s: no kernel or copy of a device: only traces are compared, not durations of phases",
                            c->shown[i]);
-    for (int i = 0; st == TL_OK && i < 2; i++) {
+    size_t n;
+    const tl_schema *const *streams = tl_diff_streams(&n);
+    for (size_t k = 0; k < 2 * n; k++) {
         tl_error why;
-        node_taker taker = { c->diff, i };
-        st = tl_result_each(c->result[i], &tl_interval_schema, take_interval, &taker, &why);
-        if (st == TL_OK)
-            st = tl_result_each(c->result[i], &tl_call_tree_schema, take_node, &taker, &why);
+        taker t = { c->diff, (int)(k / n), streams[k % n] };
+        st = tl_result_each(c->result[t.side], t.schema, take, &t, &why);
         if (st != TL_OK)
-            return tl_fail(err, st, "%s: %s", c->shown[i], why.text);
+            return tl_fail(err, st, "%s: %s", c->shown[t.side], why.text);
     }
     tl_diff_compare(c->diff);
     return TL_OK;

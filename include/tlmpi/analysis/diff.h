@@ -1,15 +1,16 @@
 /* diff.h - two results compared: where does the difference of their step time come from, and is it more than chance?
  *
  *     tl_diff *diff = tl_diff_new(&(tl_diff_input){ .side = { a, b } });
- *     for each row of tables interval and call_tree of a side: tl_diff_take_interval(diff, side, row) or _take_node;
+ *     for each table of tl_diff_streams and each side, A first: for each row: tl_diff_take(diff, side, schema, row);
  *     tl_diff_compare(diff);
  *     ... rows of tl_diff_table(diff, &tl_diff_found_schema) ...
  *     tl_diff_free(diff);
  *
  * Reads tables of results, no traces: the step time is the median of the compared steps, its parts are those of
  * tables breakdown and exposed.  Steps that table health excludes or in which a rank lost work are not compared, nor
- * ranks whose trace is cut.  Names are aligned if they are equal, then if they differ only in numbers, template
- * arguments and addresses, then by the operator that launches them.
+ * ranks whose trace is cut.  If the jobs have other ranks, ranks of one role are compared, and the roles of B weigh as
+ * in A.  Names are aligned if they are equal, then if they differ only in numbers, template arguments and addresses,
+ * then by the operator that launches them.
  */
 #ifndef TLMPI_ANALYSIS_DIFF_H
 #define TLMPI_ANALYSIS_DIFF_H
@@ -34,17 +35,17 @@ typedef struct tl_diff_input {
 
 typedef struct tl_diff tl_diff;
 
-/* Return the tables of the comparison, the verdict first; and the tables to read of a side, besides interval and
- * call_tree. */
+/* Return the tables of the comparison, the verdict first; the tables of a side to read, and those to take row by row. */
 const tl_schema *const *tl_diff_schemas(size_t *n);
 const tl_schema *const *tl_diff_reads(size_t *n);
+const tl_schema *const *tl_diff_streams(size_t *n);
 
 tl_diff *tl_diff_new(const tl_diff_input *input);
 void tl_diff_free(tl_diff *diff); /* NULL is fine */
 
-/* Takes a row of table interval, or of table call_tree, of side 0 or 1; the rows of a rank in table order. */
-void tl_diff_take_interval(tl_diff *diff, int side, const tl_interval *row);
-void tl_diff_take_node(tl_diff *diff, int side, const tl_call_tree *row);
+/* Takes a row of a table of tl_diff_streams, of side `which`, 0 or 1; the tables in order, and the rows of a rank in table
+ * order. */
+void tl_diff_take(tl_diff *diff, int which, const tl_schema *schema, const void *row);
 
 /* Fills the tables.  Both sides must have ranks (tl_diff_basis). */
 void tl_diff_compare(tl_diff *diff);

@@ -67,6 +67,7 @@ typedef struct tl_diff_basis {
     int64_t mean_ns[2]; /* mean of the compared steps */
     bool paired;        /* steps of one number are compared with one another */
     bool whole;         /* whole recordings are compared: of a side the steps are not known */
+    bool by_role;       /* ranks of one role are compared with one another, not ranks of one number */
     bool other_work;    /* A and B have few kernels in common: no kernel or operator is named */
 } tl_diff_basis;
 
@@ -91,7 +92,8 @@ TL_TABLE(diff_breakdown, TL_DIFF_BREAKDOWN_FIELDS);
 /* What happened in B to a kernel, operator or path of A. */
 #define TL_DIFF_CHANGE_VALUES(V)                                                                                       \
     V(TL_DIFF_SAME, "same",                                                                                            \
-      "no change that is told from chance; of a collective also: the other side could not match all of its kind")      \
+      "no change that counts, or is told from chance; of a collective also: the other side could not match all of "    \
+      "its kind")                                                                                                      \
     V(TL_DIFF_ADDED, "added", "B alone has it")                                                                        \
     V(TL_DIFF_REMOVED, "removed", "A alone has it")                                                                    \
     V(TL_DIFF_REPLACED, "replaced",                                                                                    \
@@ -99,7 +101,8 @@ TL_TABLE(diff_breakdown, TL_DIFF_BREAKDOWN_FIELDS);
     V(TL_DIFF_COUNT, "count",                                                                                          \
       "it runs more or less often: by more than a recording that begins and ends within a step makes, where whole "    \
       "recordings are compared")                                                                                       \
-    V(TL_DIFF_TIME, "time", "one takes longer or shorter")                                                             \
+    V(TL_DIFF_TIME, "time",                                                                                            \
+      "one takes longer or shorter, by diff_least at least: of kernels by more than chance, where steps are tested")   \
     V(TL_DIFF_BOTH, "count_and_time", "both")
 typedef enum tl_diff_change { TL_DIFF_CHANGE_VALUES(TL_VALUE_NAME) } tl_diff_change;
 TL_LABELS(diff_change);
@@ -113,7 +116,9 @@ TL_LABELS(diff_change);
     F(T, I32, depth, LABEL, "", "of a call path: nodes around it; else 0")                                             \
     F(T, ENUM(diff_change), change, MEASURE, "", "what became of it")                                                  \
     F(T, F64, a_count, MEASURE, "",                                                                                    \
-      "how often, of A: of kernels in the compared steps, else in the whole recording, by its steps and ranks")        \
+      "how often in a step, of A: of kernels and collectives in the compared steps; of operators, call paths and idle "\
+      "time in all marked steps; where steps are not told apart in the whole recording, by its steps. The mean over "  \
+      "ranks; of other ranks than those of A by role, each of which weighs as in A")                                   \
     F(T, F64, b_count, MEASURE, "", "how often, of B")                                                                 \
     F(T, I64, a_ns, MEASURE, "ns", "time, of A, likewise")                                                             \
     F(T, I64, b_ns, MEASURE, "ns", "time, of B")                                                                       \
@@ -124,15 +129,14 @@ TL_LABELS(diff_change);
     F(T, F64, a_each_ns, MEASURE, "ns", "time of one, of A; none where it has none")                                   \
     F(T, F64, b_each_ns, MEASURE, "ns", "time of one, of B")                                                           \
     F(T, F64, p_value, MEASURE, "",                                                                                    \
-      "chance of times of one as far apart if A and B do not differ. Of kernels t test over their means in the "       \
-      "compared steps, or over the ratios of steps of one number, where they vary alike; of operators, call paths "    \
-      "and recordings whose steps are not told apart t test over the ratios of ranks; none: fewer than two steps of "  \
-      "a side, or three ranks. Of a kernel that changes on some ranks times the ranks that are tested")                \
+      "of kernels chance of times of one as far apart if A and B do not differ: t test over their means in the "       \
+      "compared steps, or over the ratios of steps of one number, where they vary alike; none: fewer than two "        \
+      "steps, or steps not told apart. Of a kernel that changes on some ranks times the ranks that are tested")        \
     F(T, I32, sure, MEASURE, "",                                                                                       \
       "1: the change is told from chance, and large enough to be named in the verdict (parameters diff_*); never of "  \
       "collectives and idle time, nor of times of communication and operators: they hold waiting")                     \
     F(T, TEXT64, ranks, LABEL, "",                                                                                     \
-      "of a kernel that changes on half of the ranks or fewer, and hardly on the others: these ranks; else empty")     \
+      "of a kernel that changes on half of the ranks or fewer, and hardly on the others: these ranks of B; else empty")\
     F(T, I64, ranks_ns, MEASURE, "ns", "the part of change_ns on these ranks; 0: no such ranks")                       \
     F(T, F64, ranks_times, MEASURE, "", "its time on these ranks in a step of B / in one of A; none: no such ranks")   \
     F(T, NAME, kind, LABEL, "",                                                                                        \

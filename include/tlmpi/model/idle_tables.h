@@ -188,6 +188,8 @@ TL_TABLE(idle, TL_IDLE_FIELDS);
     F(T, I32, place, LABEL, "", "1 for the class with the most time, and so on; 0 for sums by axes")                   \
     F(T, I64, count, MEASURE, "", "gaps")                                                                              \
     F(T, I64, total_ns, MEASURE, "ns", "their time")                                                                   \
+    F(T, I64, steps_count, MEASURE, "", "of a class, and of noise: the part of count in steps (table step); else 0")   \
+    F(T, I64, steps_ns, MEASURE, "ns", "the same of total_ns")                                                         \
     F(T, F64, idle_pct, MEASURE, "%",                                                                                  \
       "of the time of all macro gaps of the same rank, device and step; none for noise")                               \
     F(T, I64, peer_ns, MEASURE, "ns",                                                                                  \

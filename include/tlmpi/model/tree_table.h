@@ -45,6 +45,10 @@ TL_LABELS(tree_kind);
     F(T, I64, comm_exposed_ns, MEASURE, "ns",                                                                          \
       "communication in device_ns while its device computed nothing; where several kernels communicate at once it is " \
       "of the one that ends last. That of work sums up to comm_exposed_ns of table breakdown")                         \
+    F(T, I64, steps_count, MEASURE, "",                                                                                \
+      "the part of count in steps (tables step, interval), without work whose launch is not in the trace where other " \
+      "work of the name has one: it may come from before the first step")                                              \
+    F(T, I64, steps_ns, MEASURE, "ns", "device_ns of that")                                                            \
     F(T, F64, share, MEASURE, "", "device_ns / the durations of all device work of the rank")                          \
     F(T, NAME, name, LABEL, "",                                                                                        \
       "of the operator, annotation, module, call or work; addresses in it are left out (0x...). Other Python "         \

@@ -61,6 +61,8 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
     F(T, I64, count, MEASURE, "", "how often it ran")                                                                  \
     F(T, I64, host_ns, MEASURE, "ns", "time of the host in it, with what it called")                                   \
     F(T, I64, host_self_ns, MEASURE, "ns", "less the time in others of the same sort that it called")                  \
+    F(T, I64, steps_count, MEASURE, "", "the part of count in steps (table step)")                                     \
+    F(T, I64, steps_ns, MEASURE, "ns", "the part of host_self_ns in steps")                                            \
     F(T, F64, mean_ns, MEASURE, "ns", "mean time of one; those inside others of their name count here, too")           \
     F(T, F64, std_ns, MEASURE, "ns", "standard deviation; NaN of a single one")                                        \
     F(T, I64, min_ns, MEASURE, "ns", "shortest")                                                                       \

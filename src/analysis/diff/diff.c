@@ -24,9 +24,9 @@ const tl_schema *const *tl_diff_schemas(size_t *n)
 const tl_schema *const *tl_diff_reads(size_t *n)
 {
     static const tl_schema *const reads[] = {
-        &tl_rank_schema,      &tl_step_schema,         &tl_health_schema,   &tl_breakdown_schema,
-        &tl_exposed_schema,   &tl_group_row_schema,    &tl_blame_schema,    &tl_blame_step_schema,
-        &tl_bandwidth_schema, &tl_operator_row_schema, &tl_copy_row_schema, &tl_idle_summary_schema,
+        &tl_rank_schema,       &tl_step_schema,         &tl_health_schema,   &tl_breakdown_schema,
+        &tl_exposed_schema,    &tl_group_row_schema,    &tl_blame_schema,    &tl_blame_step_schema,
+        &tl_kernel_row_schema, &tl_operator_row_schema, &tl_copy_row_schema, &tl_idle_summary_schema,
         &tl_culprit_schema,
     };
     *n = sizeof reads / sizeof reads[0];
@@ -56,12 +56,15 @@ void tl_diff_free(tl_diff *diff)
     for (int i = 0; i < NWORKS; i++)
         tl_diff_works_free(&diff->of[i]);
     free(diff->nodes.v);
-    free(diff->mean.v);
+    TL_EACH (unit, u, diff->units) {
+        free(u->ranks[A].v);
+        free(u->ranks[B].v);
+    }
+    free(diff->units.v);
     TL_EACH (series, s, diff->series)
         free(s->step);
     free(diff->series.v);
     tl_map_free(&diff->series_of);
-    tl_map_free(&diff->means);
     tl_names_free(&diff->names);
     free(diff);
 }
@@ -71,7 +74,6 @@ void tl_diff_compare(tl_diff *diff)
     tl_diff_steps(diff);
     tl_diff_read_works(diff);
     tl_diff_runs(diff);
-    tl_diff_tree(diff);
     tl_diff_verdict(diff);
 }
 

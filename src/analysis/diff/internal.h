@@ -10,6 +10,7 @@
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/model/tables.h"
+#include <math.h>
 
 enum { A, B };
 
@@ -18,29 +19,41 @@ typedef struct cell {
     int64_t ns[TL_DIFF_REST];
 } cell;
 
+/* Ranks of both sides that are compared with one another: a rank, if the sides have the same ranks, else a role. */
+typedef struct unit {
+    TL_VEC(int64_t) ranks[2];
+} unit;
+
 typedef struct side {
     const tl_diff_side *in;
     TL_VEC(int64_t) own;             /* ranks with device work whose trace is whole, ascending */
-    const struct side *common;       /* the other side, if only common ranks are compared; NULL: all are */
-    TL_VEC(int64_t) ranks;           /* ranks compared, ascending */
+    uint64_t *key;                   /* by own rank: the key of its unit */
+    TL_VEC(int64_t) fit;             /* own ranks whose unit the other side has, too, ascending */
+    TL_VEC(int64_t) ranks;           /* ranks compared, ascending: the fit ones, if they have the steps */
+    uint32_t *unit;                  /* by rank: its index in diff.units */
+    double *weight;                  /* by rank: makes the units weigh as much as in A; the sum is ranks.n */
     TL_VEC(int64_t) steps;           /* steps compared, ascending; a single step -1 if there are no marks */
     cell *cells;                     /* by rank, then step */
     int64_t *step_ns;                /* by step: the mean over ranks */
     bool *middle, *is_long;          /* by step: between the quartiles of step_ns; far above the median */
     TL_VEC(double) samples;          /* step times for the test */
     double recorded;                 /* number of steps of the recording; 0: unknown */
-    bool unmatched[TL_NCOLLECTIVES]; /* a part of the collectives of this kind could not be matched */
-    bool all_cut;                    /* the traces of all ranks are cut; else ranks with a cut trace are not compared */
+    double marks;                    /* marked steps of a rank, compared or not, in the mean */
+    int64_t comm_ns[TL_NCOLLECTIVES], unmatched_ns[TL_NCOLLECTIVES]; /* of collectives of a kind, and not matched */
     bool marked;                     /* steps come from marks */
     int64_t median_ns;               /* median time of the compared steps */
 } side;
 
-/* Sums of one work (kernel, operator, ...) on one side, over all ranks. */
+/* Number and time of runs of one work (kernel, operator, ...): a sum, as over the ranks of a side. */
 typedef struct amount {
     double count;
     int64_t ns;
-    double pairs, ratios, ratios_sq; /* of B: ranks with the work in A, too; sums of log (mean in B / mean in A) */
 } amount;
+
+static inline bool is_there(const amount *x)
+{
+    return x->count > 0 || x->ns > 0;
+}
 
 typedef struct work {
     uint32_t kind, name, b_name, operator; /* indices in diff.names */
@@ -49,26 +62,21 @@ typedef struct work {
     bool by_name;       /* aligned by equal names only */
     uint8_t collective; /* of a collective: its kind */
     amount side[2];
-    double p_value; /* of times: over steps for kernels, if known, else over ranks; NaN: too few */
-    /* Of a kernel that changes on some ranks: the ranks ("": none), the kind of change, the factor of its time per
-     * step, and p, corrected for the number of ranks. */
+    double p_value; /* of a kernel: of its times over steps; NaN: not tested */
+    /* Of a kernel that changes on some ranks: the ranks in B ("": none), the kind of change, the factor of its time per
+     * step, and p, corrected for the number of units. */
     char ranks[64];
     tl_diff_change ranks_change;
     double ranks_times, ranks_p;
     int64_t ranks_ns; /* change on these ranks, in the mean over all ranks */
 } work;
 
-/* Launches of a work in one step, on one rank or on all ranks. */
-typedef struct launches {
-    int64_t count, ns;
-} launches;
-
 /* Launches of a kernel on one rank of a side, by compared step, or of the whole recording. */
 typedef struct series {
-    uint32_t work; /* index in of[KERNELS] */
+    uint32_t work, unit; /* indices in of[KERNELS] and diff.units */
     int32_t rank, side;
     bool launched; /* counts only work whose launch is in the trace */
-    launches *step;
+    amount *step, sum;
 } series;
 
 typedef struct works {
@@ -102,17 +110,16 @@ struct tl_diff {
     tl_diff_input input;
     tl_names names;
     side side[2];
+    TL_VEC(unit) units;
     tl_diff_basis basis;
     tl_diff_step longest;      /* the part of the step with most of the excess of long steps */
     bool same_steps;           /* the compared steps have the same numbers on both sides */
-    works of[NWORKS];          /* of[CALLS]: kind is a node's parent and kind; of[LAUNCHED]: kind is the kernel, name
-                                * the operator that launches the kernel */
+    works of[NWORKS];          /* of[CALLS]: kind is a node's parent and kind; of[LAUNCHED]: kind is the index of the
+                                * kernel, name the operator that launches the kernel */
     TL_VEC(node) nodes;        /* indexed like of[CALLS] */
     TL_VEC(uint32_t) stack[2]; /* the open nodes around the next row, by side */
     tl_map series_of;          /* name, rank and side of an interval -> index in series */
-    TL_VEC(series) series;     /* sorted by work, rank and side after tl_diff_kernel_steps */
-    tl_map means;              /* name and rank of A -> index in mean */
-    TL_VEC(double) mean;       /* mean time of one run, ns */
+    TL_VEC(series) series;     /* sorted by work, unit and side after tl_diff_kernel_steps */
     tl_table tables[NTABLES];
 };
 
@@ -130,6 +137,12 @@ static inline size_t place_of(const int64_t *v, size_t n, int64_t value)
     return at < n && v[at] == value ? at : n;
 }
 
+/* Returns the time of the rank with that index, weighted. */
+static inline int64_t weighted(const side *s, size_t rank, int64_t ns)
+{
+    return llround(s->weight[rank] * (double)ns);
+}
+
 /* Chooses the ranks and steps of both sides that are compared, and fills their times. */
 void tl_diff_sides_init(tl_diff *diff);
 void tl_diff_side_free(side *s);
@@ -143,9 +156,6 @@ void tl_diff_put_ranks(char *text, size_t size, const int64_t *ranks, size_t n);
 /* Fills tables diff_run, diff_step and diff_breakdown. */
 void tl_diff_runs(tl_diff *diff);
 void tl_diff_steps(tl_diff *diff);
-
-/* Adds the means over the middle steps of the rank with that index to *to, and 1 to *n. */
-void tl_diff_add_middle(const side *s, size_t rank, cell *to, int64_t *n);
 
 /* Returns the side with the larger share of long steps. */
 static inline int with_long_steps(const tl_diff_basis *basis)
@@ -168,34 +178,23 @@ double tl_diff_pairs_test(const tl_diff *diff, const double *a, const double *b)
  * steps; NaN: fewer than two steps. */
 double tl_diff_times_test(const tl_diff *diff, const double *a, const double *b);
 
-/* Returns the p-value over the ranks that both sides have, by their ratios, since differences between ranks are no
- * noise.  NaN: fewer than three ranks. */
-double tl_diff_ranks_test(const amount *b);
-
 /* Returns the work with that kind and name, added if missing; valid until the next call. */
 work *tl_diff_works_at(works *w, uint32_t kind, uint32_t name);
-void tl_diff_amount_add(amount *to, const amount *more);
 
 /* Returns the work with the largest change in one direction (way 1: longer, -1: shorter); times of each side are
  * divided by `by`; NULL: none.  *change_ns: its change; *all_ns: the sum of such changes. */
 const work *tl_diff_most_changed(const works *w, double way, const double by[2], double *change_ns, double *all_ns);
 
-/* Returns the sum over the compared steps. */
-launches tl_diff_launches_of(const tl_diff *diff, const series *x);
-
 /* Sets, for each aligned kernel, the p-value of its times over steps and the ranks on which it changes. */
 void tl_diff_kernel_steps(tl_diff *diff);
 
-/* Returns the number of works compared, by which p-values are corrected. */
-double tl_diff_tests_of(const works *w);
-
-/* Joins works of A only with works of B only, by names and operators; the other fills the table. */
+/* Joins works of A only with works of B only, by names and operators; the others fill a table. */
 void tl_diff_works_align(tl_diff *diff, works *w);
 void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table);
 void tl_diff_works_free(works *w);
 
-/* Adds a rank's runs of a work.  key: of the name, the same on both sides; side A must be added first. */
-void tl_diff_add_rank(tl_diff *diff, amount amounts[2], int which, uint64_t key, int32_t rank, amount more);
+/* Fills the columns that all tables of works share. */
+void tl_diff_amounts(const tl_diff *diff, const works *w, const work *x, tl_diff_work *row);
 
 /* Returns the name without template arguments, argument lists, addresses and numbers. */
 uint32_t tl_diff_family_of(tl_names *names, uint32_t name);
@@ -203,25 +202,12 @@ uint32_t tl_diff_family_of(tl_names *names, uint32_t name);
 /* Returns the collective in a kernel's name, such as "AllReduce"; TL_COLL_UNKNOWN: none. */
 tl_collective tl_diff_collective_of(tl_text name);
 
-/* Returns whether a side has any of the work; a work joined to another has nothing left. */
-bool tl_diff_is_there(const amount amounts[2]);
-
-/* Returns the kind of change between two amounts over `rate` steps; p_value: of a difference in times; least_more: as
- * in works. */
-tl_diff_change tl_diff_change_of(const amount amounts[2], const double rate[2], double least_more, double p_value);
-
-/* Fills the columns that all tables of works share. */
-void tl_diff_amounts(const tl_diff *diff, const works *w, const work *x, tl_diff_work *row);
-
-/* Returns the id in diff.names of a NAME cell of the side; the other, of a class of idle time. */
+/* Returns the id in diff.names of a NAME cell of the side, or of a class of idle time. */
 uint32_t tl_diff_name_in(tl_diff *diff, int which, uint32_t id);
 uint32_t tl_diff_class_of(tl_diff *diff, const tl_idle_summary *row);
 
-/* Reads the tables of both sides into works. */
+/* Reads the tables of both sides into works, and fills the tables of works. */
 void tl_diff_read_works(tl_diff *diff);
-
-/* Fills diff_call_path. */
-void tl_diff_tree(tl_diff *diff);
 
 /* Fills the verdict from the other tables. */
 void tl_diff_verdict(tl_diff *diff);

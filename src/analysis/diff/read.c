@@ -1,11 +1,17 @@
-/* read.c - kernels, operators, collectives and classes of idle time of the results, by name. */
+/* read.c - kernels, operators, collectives, classes of idle time and call paths of the results, by name.
+ *
+ *     kernels, collectives                       of the compared steps
+ *     operators, call paths, idle time           of all marked steps, which are the compared ones but for unsound steps
+ *     without marks of steps, all of them        of the whole recording, divided by its number of steps
+ */
 #include "internal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/model/facts.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/work_tables.h"
-#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static uint32_t intern_word(tl_diff *diff, const char *text)
 {
@@ -19,80 +25,151 @@ uint32_t tl_diff_name_in(tl_diff *diff, int which, uint32_t id)
     return tl_names_intern(&diff->names, t.p != NULL ? t.p : "", t.n);
 }
 
-static bool is_compared(const side *s, int32_t rank)
+/* Adds what a rank ran of a work, if the rank is compared. */
+static void add_rank(const side *s, amount *to, int32_t rank, double count, int64_t ns)
 {
-    return place_of(s->ranks.v, s->ranks.n, rank) < s->ranks.n;
+    size_t at = place_of(s->ranks.v, s->ranks.n, rank);
+    if (at == s->ranks.n)
+        return;
+    to->count += s->weight[at] * count;
+    to->ns = tl_ns_sum(to->ns, weighted(s, at, ns));
 }
 
-/* Sets the operator that launches most of each kernel's time. */
-static void put_operators(tl_diff *diff)
+/* ------------------------------------------------------------------------------------------------ rows, one by one */
+
+static void take_interval(tl_diff *diff, int which, const tl_interval *row)
 {
-    TL_EACH (work, x, diff->of[KERNELS].v) {
-        int64_t most_ns = -1;
-        TL_EACH (const work, l, diff->of[LAUNCHED].v)
-            if (l->kind == x->name && l->side[A].ns > most_ns) {
-                most_ns = l->side[A].ns;
-                x->operator= l->name;
-            }
+    const side *s = &diff->side[which];
+    size_t step = s->marked ? place_of(s->steps.v, s->steps.n, row->step) : 0,
+           rank = place_of(s->ranks.v, s->ranks.n, row->rank);
+    if (step == s->steps.n || rank == s->ranks.n || row->name == TL_NO_NAME || row->kind == TL_SYNC)
+        return; /* waits for the device are no kernels */
+    uint64_t key = ((uint64_t)row->name << 32 | (uint32_t)row->rank) << 1 | (uint64_t)which;
+    uint32_t at = tl_map_number(&diff->series_of, key, diff->series.n);
+    if (at == diff->series.n) {
+        const work *w = tl_diff_works_at(&diff->of[KERNELS], intern_word(diff, tl_kind_labels[row->kind]),
+                                         tl_diff_name_in(diff, which, row->name));
+        tl_vec_push(&diff->series, (series){ .work = (uint32_t)(w - diff->of[KERNELS].v.v),
+                                             .unit = s->unit[rank],
+                                             .rank = row->rank,
+                                             .side = which,
+                                             .step = tl_calloc(s->steps.n, sizeof(amount)) });
+    }
+    series *x = &diff->series.v[at];
+    if (s->marked && row->launch_ns != TL_TIME_UNKNOWN && !x->launched) {
+        /* Work without a launch may come from before the first step, which then seems to have more of it. */
+        memset(x->step, 0, s->steps.n * sizeof *x->step);
+        x->sum = (amount){ 0 };
+        x->launched = true;
+    }
+    if (x->launched && row->launch_ns == TL_TIME_UNKNOWN)
+        return;
+    x->step[step].count++;
+    x->step[step].ns = tl_ns_sum(x->step[step].ns, row->duration_ns);
+    x->sum.count++;
+    x->sum.ns = tl_ns_sum(x->sum.ns, row->duration_ns);
+    if (row->operator== TL_NO_NAME)
+        return;
+    /* The kernel's operator is the one that launches most of its time. */
+    work *kernel = &diff->of[KERNELS].v.v[x->work];
+    const uint32_t operator= tl_diff_name_in(diff, which, row->operator);
+    amount *own = tl_diff_works_at(&diff->of[LAUNCHED], x->work, operator)->side;
+    own->ns = tl_ns_sum(own->ns, row->duration_ns);
+    int64_t own_ns = own->ns;
+    if (kernel->operator== TL_NO_NAME || own_ns> tl_diff_works_at(&diff->of[LAUNCHED], x->work, kernel->operator)
+            ->side->ns)
+        kernel->operator= operator;
+}
+
+/* Takes waiting and transfer of a collective that is matched completely, by sort of group, kind and size class; if the
+ * sides have the same ranks, also by their number. */
+static void take_collective(tl_diff *diff, int which, const tl_collective_row *row)
+{
+    side *s = &diff->side[which];
+    const bool matched = row->state == TL_COLL_WHOLE && row->suspect == TL_SUSPECT_NOTHING;
+    s->comm_ns[row->kind] = tl_ns_sum(s->comm_ns[row->kind], row->kernel_sum_ns);
+    s->unmatched_ns[row->kind] = tl_ns_sum(s->unmatched_ns[row->kind], matched ? 0 : row->kernel_sum_ns);
+    if (!matched || row->n < 2 || (s->marked && place_of(s->steps.v, s->steps.n, row->step) == s->steps.n))
+        return;
+    const tl_group_row *group = tl_group_of(table_of(s, &tl_group_row_schema), row->group);
+    char text[128], ranks[24] = "", size[40] = "";
+    if (!diff->basis.by_role)
+        snprintf(ranks, sizeof ranks, ", %d ranks", (int)row->n);
+    if (row->bytes > 0)
+        snprintf(size, sizeof size, ", from %llu bytes", 1ULL << (63 - __builtin_clzll((uint64_t)row->bytes)));
+    snprintf(text, sizeof text, "%s of %s%s%s", tl_collective_labels[row->kind],
+             group != NULL ? tl_parallelism_labels[group->parallelism] : "", ranks, size);
+    const int64_t ns[] = { row->wait_sum_ns, row->kernel_sum_ns - row->wait_sum_ns };
+    for (int i = 0; i < 2; i++) {
+        work *w = tl_diff_works_at(&diff->of[COLLECTIVES], intern_word(diff, tl_diff_part_labels[TL_DIFF_WAITING + i]),
+                                   intern_word(diff, text));
+        w->collective = row->kind;
+        w->side[which].count += (double)row->n;
+        w->side[which].ns = tl_ns_sum(w->side[which].ns, ns[i]);
     }
 }
 
-static void add_amount(tl_diff *diff, works *w, int which, uint32_t kind, uint32_t name, int32_t rank, amount more)
+/* Returns the node.  Device work may be joined with other work under the same call; other nodes match by name only. */
+static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t name)
 {
-    tl_diff_add_rank(diff, tl_diff_works_at(w, kind, name)->side, which, tl_hash_mix(kind, name), rank, more);
+    uint32_t place = (parent == TL_MAP_NONE ? 0 : parent + 1) * TL_NTREE_KINDS + kind;
+    work *w = tl_diff_works_at(&diff->of[CALLS], place, name);
+    uint32_t at = (uint32_t)(w - diff->of[CALLS].v.v);
+    if (at == diff->nodes.n) {
+        tl_vec_push(&diff->nodes, (node){ .parent = parent, .kind = kind });
+        w->by_name = kind != TL_TREE_WORK;
+        w->operator= place;
+    }
+    return at;
 }
+
+static void take_node(tl_diff *diff, int which, const tl_call_tree *row)
+{
+    const side *s = &diff->side[which];
+    if (place_of(s->ranks.v, s->ranks.n, row->rank) == s->ranks.n)
+        return;
+    size_t depth = row->depth > 0 ? (size_t)row->depth : 0;
+    diff->stack[which].n = depth < diff->stack[which].n ? depth : diff->stack[which].n;
+    uint32_t parent = diff->stack[which].n > 0 ? diff->stack[which].v[diff->stack[which].n - 1] : TL_MAP_NONE;
+    uint32_t name = row->name != TL_NO_NAME ? tl_diff_name_in(diff, which, row->name) : TL_NO_NAME;
+    uint32_t at = node_at(diff, parent, row->kind, name);
+    add_rank(s, &diff->of[CALLS].v.v[at].side[which], row->rank, (double)(s->marked ? row->steps_count : row->count),
+             s->marked ? row->steps_ns : row->device_ns);
+    tl_vec_push(&diff->stack[which], at);
+}
+
+const tl_schema *const *tl_diff_streams(size_t *n)
+{
+    static const tl_schema *const streams[] = { &tl_interval_schema, &tl_call_tree_schema, &tl_collective_row_schema };
+    *n = sizeof streams / sizeof streams[0];
+    return streams;
+}
+
+void tl_diff_take(tl_diff *diff, int which, const tl_schema *schema, const void *row)
+{
+    if (schema == &tl_interval_schema)
+        take_interval(diff, which, row);
+    else if (schema == &tl_call_tree_schema)
+        take_node(diff, which, row);
+    else
+        take_collective(diff, which, row);
+}
+
+/* -------------------------------------------------------------------------------------------------- tables of works */
 
 static void read_kernels(tl_diff *diff, int which)
 {
     const side *s = &diff->side[which];
-    uint32_t operators = intern_word(diff, "operator");
-    TL_EACH (const series, x, diff->series) {
-        const work *w = &diff->of[KERNELS].v.v[x->work];
-        const launches sum = tl_diff_launches_of(diff, x);
+    const uint32_t operators = intern_word(diff, "operator");
+    TL_EACH (const series, x, diff->series)
         if (x->side == which)
-            add_amount(diff, &diff->of[KERNELS], which, w->kind, w->name, x->rank,
-                       (amount){ .count = (double)sum.count, .ns = sum.ns });
-    }
-    TL_ROWS (const tl_operator_row, row, table_of(s, &tl_operator_row_schema))
-        if (is_compared(s, row->rank) && row->name != TL_NO_NAME)
-            add_amount(diff, &diff->of[OPERATORS], which, operators, tl_diff_name_in(diff, which, row->name), row->rank,
-                       (amount){ .count = (double)row->count, .ns = row->host_self_ns });
-}
-
-/* Sets the kinds of collectives of which more than a little could not be matched. */
-static void find_unmatched(side *s)
-{
-    int64_t unmatched_ns[TL_NCOLLECTIVES] = { 0 }, all_ns[TL_NCOLLECTIVES] = { 0 };
-    TL_ROWS (const tl_exposed, row, table_of(s, &tl_exposed_schema))
-        if (row->rank >= 0 && row->step == -1) {
-            bool matched = row->unknown_why == TL_COMM_DOUBT_NONE || row->unknown_why > TL_COMM_DOUBT_MISSING;
-            all_ns[row->kind] = tl_ns_sum(all_ns[row->kind], row->exposed_ns);
-            unmatched_ns[row->kind] = tl_ns_sum(unmatched_ns[row->kind], matched ? 0 : row->unknown_ns);
-        }
-    for (int k = 0; k < TL_NCOLLECTIVES; k++)
-        s->unmatched[k] = (double)unmatched_ns[k] * (double)TL_LITTLE_PART > (double)all_ns[k];
-}
-
-/* Reads waiting and transfer of collectives, by sort of group, kind and size. */
-static void read_collectives(tl_diff *diff, int which)
-{
-    const side *s = &diff->side[which];
-    TL_ROWS (const tl_bandwidth, row, table_of(s, &tl_bandwidth_schema)) {
-        const tl_group_row *group = tl_group_of(table_of(s, &tl_group_row_schema), row->group);
-        const char *sort = group != NULL ? tl_parallelism_labels[group->parallelism] : "";
-        char text[96];
-        snprintf(text, sizeof text, "%s of %s, %d ranks, %lld bytes", tl_collective_labels[row->kind], sort,
-                 (int)row->ranks,
-                 (long long)(row->bytes >= 0 && row->collectives > 0 ? row->bytes / row->collectives : -1));
-        uint32_t name = intern_word(diff, text);
-        double ranks = (double)tl_ns_max(row->ranks, 1);
-        const int64_t ns[] = { row->wait_ns, row->kernel_ns - row->wait_ns };
-        for (int i = 0; i < 2; i++) {
-            const char *what = tl_diff_part_labels[i == 0 ? TL_DIFF_WAITING : TL_DIFF_TRANSFER];
-            work *w = tl_diff_works_at(&diff->of[COLLECTIVES], intern_word(diff, what), name);
-            w->collective = row->kind;
-            tl_diff_amount_add(&w->side[which], &(amount){ .count = (double)row->collectives * ranks, .ns = ns[i] });
-        }
+            add_rank(s, &diff->of[KERNELS].v.v[x->work].side[which], x->rank, x->sum.count, x->sum.ns);
+    TL_ROWS (const tl_operator_row, row, table_of(s, &tl_operator_row_schema)) {
+        if (row->name == TL_NO_NAME)
+            continue;
+        work *x = tl_diff_works_at(&diff->of[OPERATORS], operators, tl_diff_name_in(diff, which, row->name));
+        add_rank(s, &x->side[which], row->rank, (double)(s->marked ? row->steps_count : row->count),
+                 s->marked ? row->steps_ns : row->host_self_ns);
     }
 }
 
@@ -106,15 +183,70 @@ static void read_idle(tl_diff *diff, int which)
     const side *s = &diff->side[which];
     TL_ROWS (const tl_idle_summary, row, table_of(s, &tl_idle_summary_schema)) {
         bool noise = row->drain_type == TL_DRAIN_NOISE;
-        if (!is_compared(s, row->rank) || row->device != -1 || row->step != -1 || (row->place == 0 && !noise))
+        if (row->rank < 0 || row->device != -1 || row->step != -1 || (row->place == 0 && !noise))
             continue;
         char text[96];
         snprintf(text, sizeof text, "%s, %s", tl_drain_labels[row->drain_type], tl_doing_labels[row->cpu_during_gap]);
-        amount more = { .count = (double)row->count, .ns = row->total_ns };
-        tl_diff_amount_add(
-            &tl_diff_works_at(&diff->of[IDLE], intern_word(diff, text), tl_diff_class_of(diff, row))->side[which],
-            &more);
+        work *x = tl_diff_works_at(&diff->of[IDLE], intern_word(diff, text), tl_diff_class_of(diff, row));
+        add_rank(s, &x->side[which], row->rank, (double)(s->marked ? row->steps_count : row->count),
+                 s->marked ? row->steps_ns : row->total_ns);
     }
+}
+
+typedef struct child {
+    uint32_t at, parent;
+    int64_t change_ns; /* absolute value */
+} child;
+
+static int by_change(const void *a, const void *b)
+{
+    const child *x = a, *y = b;
+    return x->parent == y->parent && x->change_ns != y->change_ns ? TL_COMPARE(y->change_ns, x->change_ns)
+                                                                  : TL_ORDER(x, y, parent, at);
+}
+
+/* The children of each node are children[first[node]] to children[first[node + 1] - 1], largest change first; node n is
+ * the root. */
+static void put_calls(tl_diff *diff, const child *children, const size_t *first, uint32_t parent, int32_t depth)
+{
+    tl_table *table = &diff->tables[TABLE_CALL_PATH];
+    for (size_t i = first[parent]; i < first[parent + 1]; i++) {
+        const work *x = &diff->of[CALLS].v.v[children[i].at];
+        tl_diff_work *row = is_there(&x->side[A]) || is_there(&x->side[B]) ? tl_table_add(table) : NULL;
+        if (row != NULL) {
+            tl_diff_amounts(diff, &diff->of[CALLS], x, row);
+            row->place = (int32_t)table->n;
+            row->depth = depth;
+            row->kind = intern_word(diff, tl_tree_kind_labels[diff->nodes.v[children[i].at].kind]);
+            row->operator= TL_NO_NAME;
+        }
+        put_calls(diff, children, first, children[i].at, depth + 1);
+    }
+}
+
+/* Fills diff_call_path. */
+static void put_tree(tl_diff *diff)
+{
+    size_t n = diff->nodes.n;
+    child *children = tl_calloc(n + 1, sizeof *children);
+    size_t *first = tl_calloc(n + 2, sizeof *first);
+    const works *calls = &diff->of[CALLS];
+
+    tl_diff_works_align(diff, &diff->of[CALLS]);
+    for (size_t i = 0; i < n; i++) {
+        const amount *of = calls->v.v[i].side;
+        uint32_t parent = diff->nodes.v[i].parent;
+        double change = (double)of[B].ns / calls->rate[B] - (double)of[A].ns / calls->rate[A];
+        children[i] = (child){ (uint32_t)i, parent == TL_MAP_NONE ? (uint32_t)n : parent, llround(fabs(change)) };
+        first[children[i].parent + 1]++;
+    }
+    for (size_t i = 0; i <= n; i++)
+        first[i + 1] += first[i];
+    if (n > 0)
+        qsort(children, n, sizeof *children, by_change);
+    put_calls(diff, children, first, (uint32_t)n, 0);
+    free(first);
+    free(children);
 }
 
 void tl_diff_read_works(tl_diff *diff)
@@ -123,16 +255,14 @@ void tl_diff_read_works(tl_diff *diff)
         [KERNELS] = TABLE_KERNEL, [OPERATORS] = TABLE_OPERATOR, [COLLECTIVES] = TABLE_COLLECTIVE, [IDLE] = TABLE_IDLE
     };
     for (int i = A; i <= B; i++) {
-        find_unmatched(&diff->side[i]);
         read_kernels(diff, i);
-        read_collectives(diff, i);
         read_idle(diff, i);
     }
-    put_operators(diff);
     for (int i = KERNELS; i <= IDLE; i++) {
         tl_diff_works_align(diff, &diff->of[i]);
         if (i == KERNELS)
             tl_diff_kernel_steps(diff);
         tl_diff_works_table(diff, &diff->of[i], &diff->tables[tables[i]]);
     }
+    put_tree(diff);
 }

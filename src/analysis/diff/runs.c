@@ -11,11 +11,10 @@
 
 enum { TEXT = 256 }; /* bytes of a fact */
 
-/* The facts, in their order in table diff_run. */
-typedef enum fact { WORK, DEVICE, LIBRARIES, WORLD, RANKS, INPUT, SELECTION, DAMAGED, LOST, STEPS, TRACES, NFACTS } fact;
+static const char unknown[] = "not known";
 
-/* Lists the distinct texts in a column of table rank; "not known" if there are none. */
-static void put_texts(const side *s, size_t column, size_t size, char text[TEXT])
+/* Lists the distinct texts in a column of table rank. */
+static void list_texts(const side *s, size_t column, size_t size, char text[TEXT])
 {
     TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema)) {
         char one[TEXT + 1] = "";
@@ -25,7 +24,7 @@ static void put_texts(const side *s, size_t column, size_t size, char text[TEXT]
             snprintf(text + used, TEXT - used, "%s%s", used > 0 ? "; " : "", one);
     }
     if (text[0] == '\0')
-        snprintf(text, TEXT, "not known");
+        snprintf(text, TEXT, "%s", unknown);
 }
 
 /* Returns the mean size in bytes of a copy to the device, a measure of the input size. */
@@ -83,18 +82,28 @@ static void put_compared(const side *s, char *text, size_t size)
     snprintf(text, size, "%s (%s compared)", own, compared);
 }
 
-static bool is_known(char text[2][TEXT])
+static void put_fact(tl_diff *diff, const char *what, bool differs, const char *a, const char *b)
 {
-    return strcmp(text[A], "not known") != 0 && strcmp(text[B], "not known") != 0;
+    tl_diff_run *row = tl_table_add(&diff->tables[TABLE_RUN]);
+    row->place = (int32_t)diff->tables[TABLE_RUN].n;
+    row->differs = differs;
+    tl_cell_text(row->what, sizeof row->what, what, strlen(what));
+    tl_cell_text(row->a, sizeof row->a, a, strlen(a));
+    tl_cell_text(row->b, sizeof row->b, b, strlen(b));
+}
+
+/* Adds a fact that differs if its texts do, unless one is not known. */
+static void put_texts(tl_diff *diff, const char *what, char text[2][TEXT])
+{
+    put_fact(diff, what,
+             strcmp(text[A], text[B]) != 0 && strcmp(text[A], unknown) != 0 && strcmp(text[B], unknown) != 0, text[A],
+             text[B]);
 }
 
 void tl_diff_runs(tl_diff *diff)
 {
-    static const char *const what[NFACTS] = {
-        "kernel time in common", "device",         "libraries", "world size", "ranks", "mean copy to the device",
-        "selection",             "damaged traces", "lost work", "steps",      "traces"
-    };
-    char text[NFACTS][2][TEXT] = { 0 };
+    char device[2][TEXT] = { "" }, libraries[2][TEXT] = { "" }, world[2][TEXT], ranks[2][TEXT], selection[2][TEXT],
+         common[2][TEXT], input[2][TEXT], damaged[2][TEXT], lost[2][TEXT], steps[2][TEXT];
     int64_t all_lost = 0, all_damaged = 0;
     double bytes[2], share[2];
 
@@ -114,34 +123,32 @@ void tl_diff_runs(tl_diff *diff)
         all_lost += nlost;
         all_damaged += ndamaged;
         bytes[i] = input_of(diff, i);
-        put_texts(s, offsetof(tl_rank, device_name), sizeof(((tl_rank *)NULL)->device_name), text[DEVICE][i]);
-        put_texts(s, offsetof(tl_rank, libraries), sizeof(((tl_rank *)NULL)->libraries), text[LIBRARIES][i]);
-        snprintf(text[WORLD][i], TEXT, size > 0 ? "%lld" : "not known", (long long)size);
-        put_compared(s, text[RANKS][i], TEXT);
-        snprintf(text[WORK][i], TEXT, "%.0f %%", 100 * share[i]);
-        snprintf(text[INPUT][i], TEXT, bytes[i] > 0 ? "%.0f bytes" : "none", bytes[i]);
-        snprintf(text[SELECTION][i], TEXT, "%s", s->in->selection != NULL ? s->in->selection : "all");
-        snprintf(text[DAMAGED][i], TEXT, ndamaged == 1 ? "%lld rank" : "%lld ranks", (long long)ndamaged);
-        snprintf(text[LOST][i], TEXT, "%lld of %lld launches", (long long)nlost, (long long)of);
+        list_texts(s, offsetof(tl_rank, device_name), sizeof(((tl_rank *)NULL)->device_name), device[i]);
+        list_texts(s, offsetof(tl_rank, libraries), sizeof(((tl_rank *)NULL)->libraries), libraries[i]);
+        put_compared(s, ranks[i], TEXT);
+        snprintf(common[i], TEXT, "%.0f %%", 100 * share[i]);
+        snprintf(world[i], TEXT, size > 0 ? "%lld" : unknown, (long long)size);
+        snprintf(input[i], TEXT, bytes[i] > 0 ? "%.0f bytes" : "none", bytes[i]);
+        snprintf(selection[i], TEXT, "%s", s->in->selection != NULL ? s->in->selection : "all");
+        snprintf(damaged[i], TEXT, ndamaged == 1 ? "%lld rank" : "%lld ranks", (long long)ndamaged);
+        snprintf(lost[i], TEXT, "%lld of %lld launches", (long long)nlost, (long long)of);
         if (s->marked)
-            snprintf(text[STEPS][i], TEXT, "%zu compared", s->steps.n);
+            snprintf(steps[i], TEXT, "%zu compared", s->steps.n);
         else
-            snprintf(text[STEPS][i], TEXT, diff->basis.whole ? "whole recording" : "recording of %.1f steps",
-                     s->recorded);
-        snprintf(text[TRACES][i], TEXT, "%s", s->in->path);
+            snprintf(steps[i], TEXT, diff->basis.whole ? "whole recording" : "recording of %.1f steps", s->recorded);
     }
-    for (int f = 0; f < NFACTS; f++) {
-        if ((f == DAMAGED && all_damaged == 0) || (f == LOST && all_lost == 0))
-            continue;
-        tl_diff_run *row = tl_table_add(&diff->tables[TABLE_RUN]);
-        row->place = (int32_t)diff->tables[TABLE_RUN].n;
-        row->differs = f == INPUT ? fabs(bytes[B] - bytes[A]) > TL_DIFF_LEAST * fmax(bytes[A], bytes[B])
-                       : f == WORK                 ? diff->basis.other_work
-                       : f == DAMAGED || f == LOST ? 1
-                       : f < STEPS                 ? strcmp(text[f][A], text[f][B]) != 0 && is_known(text[f])
-                                                   : 0;
-        tl_cell_text(row->what, sizeof row->what, what[f], strlen(what[f]));
-        tl_cell_text(row->a, sizeof row->a, text[f][A], strlen(text[f][A]));
-        tl_cell_text(row->b, sizeof row->b, text[f][B], strlen(text[f][B]));
-    }
+    const bool inputs_differ = fabs(bytes[B] - bytes[A]) > TL_DIFF_LEAST * fmax(bytes[A], bytes[B]);
+    put_fact(diff, "kernel time in common", diff->basis.other_work, common[A], common[B]);
+    put_texts(diff, "device", device);
+    put_texts(diff, "libraries", libraries);
+    put_texts(diff, "world size", world);
+    put_texts(diff, "ranks", ranks);
+    put_fact(diff, "mean copy to the device", inputs_differ, input[A], input[B]);
+    put_texts(diff, "selection", selection);
+    if (all_damaged > 0)
+        put_fact(diff, "damaged traces", true, damaged[A], damaged[B]);
+    if (all_lost > 0)
+        put_fact(diff, "lost work", true, lost[A], lost[B]);
+    put_fact(diff, "steps", false, steps[A], steps[B]);
+    put_fact(diff, "traces", false, diff->side[A].in->path, diff->side[B].in->path);
 }

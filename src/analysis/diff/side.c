@@ -16,20 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns whether the rank's trace is not cut; true for all ranks if all traces are cut. */
-static bool is_own(const side *s, int32_t rank)
-{
-    const tl_rank *row = tl_row_of_rank(table_of(s, &tl_rank_schema), rank);
-    return s->all_cut || row == NULL || row->status != TL_RANK_CUT;
-}
-
-/* Returns whether the rank may be compared. */
-static bool is_whole(const side *s, int32_t rank)
-{
-    return is_own(s, rank) &&
-           (s->common == NULL || place_of(s->common->own.v, s->common->own.n, rank) < s->common->own.n);
-}
-
 static int32_t world_of(const side *s)
 {
     int32_t size = -1;
@@ -38,35 +24,113 @@ static int32_t world_of(const side *s)
     return size;
 }
 
-/* Finds each side's ranks with device work and a trace that is not cut.  If both jobs have the same size, only ranks of
- * both sides are compared, so that differences between ranks do not count as differences between jobs. */
+/* Finds the ranks with device work and a trace that is not cut; all ranks may be cut. */
+static void find_own(side *s)
+{
+    bool all_cut = true;
+    TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema))
+        all_cut = all_cut && row->status == TL_RANK_CUT;
+    TL_ROWS (const tl_breakdown, row, table_of(s, &tl_breakdown_schema)) {
+        if (row->rank < 0 || row->device != -1 || row->step != -1 || row->wall_ns <= 0)
+            continue;
+        const tl_rank *rank = tl_row_of_rank(table_of(s, &tl_rank_schema), row->rank);
+        if (all_cut || rank == NULL || rank->status != TL_RANK_CUT)
+            tl_vec_push(&s->own, row->rank);
+    }
+    s->own.n = tl_ns_distinct(s->own.v, s->own.n);
+}
+
+/* Sets the role of each own rank as its key: a hash of the families of its compute kernels' names. */
+static void find_roles(tl_diff *diff, int which)
+{
+    side *s = &diff->side[which];
+    tl_map seen = { 0 };
+    uint32_t nseen = 0;
+    TL_ROWS (const tl_kernel_row, row, table_of(s, &tl_kernel_row_schema)) {
+        size_t at = place_of(s->own.v, s->own.n, row->rank);
+        if (at == s->own.n || row->kind != TL_COMPUTE || row->name == TL_NO_NAME)
+            continue;
+        uint32_t family = tl_diff_family_of(&diff->names, tl_diff_name_in(diff, which, row->name));
+        if (tl_map_number(&seen, (uint64_t)at << 32 | family, nseen) == nseen) {
+            nseen++;
+            s->key[at] += tl_hash_mix(1, family); /* independent of order */
+        }
+    }
+    tl_map_free(&seen);
+}
+
+static bool has_key(const side *s, uint64_t key)
+{
+    for (size_t i = 0; i < s->own.n; i++)
+        if (s->key[i] == key)
+            return true;
+    return false;
+}
+
+/* Chooses the ranks that may be compared, so that differences between ranks or roles do not count as differences
+ * between jobs: if both jobs have the same size, the ranks of both sides; else the ranks whose role both sides have, or
+ * all ranks as one role. */
 static void find_ranks(tl_diff *diff)
 {
-    side *a = &diff->side[A], *b = &diff->side[B];
-    bool any = false;
+    enum { SAME, BY_ROLE, ALL, NWAYS };
+    side *sides = diff->side;
+    for (int i = A; i <= B; i++) {
+        find_own(&sides[i]);
+        sides[i].key = tl_calloc(sides[i].own.n + 1, sizeof *sides[i].key);
+        for (size_t r = 0; r < sides[i].own.n; r++)
+            sides[i].key[r] = (uint64_t)sides[i].own.v[r];
+    }
+    const int first = world_of(&sides[A]) == world_of(&sides[B]) ? SAME : BY_ROLE;
+    for (int way = first; way < NWAYS && sides[A].fit.n == 0; way++) {
+        diff->basis.by_role = way != SAME;
+        for (int i = A; i <= B && way != SAME; i++) {
+            memset(sides[i].key, 0, sides[i].own.n * sizeof *sides[i].key);
+            if (way == BY_ROLE)
+                find_roles(diff, i);
+        }
+        for (int i = A; i <= B; i++)
+            for (size_t r = 0; r < sides[i].own.n; r++)
+                if (sides[!i].own.n == 0 || has_key(&sides[!i], sides[i].key[r]))
+                    tl_vec_push(&sides[i].fit, sides[i].own.v[r]);
+    }
+}
+
+/* Groups the compared ranks by key, and weighs those of B so that the units count on both sides as in A. */
+static void find_units(tl_diff *diff)
+{
+    tl_map units = { 0 };
     for (int i = A; i <= B; i++) {
         side *s = &diff->side[i];
-        s->all_cut = true;
-        TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema))
-            s->all_cut = s->all_cut && row->status == TL_RANK_CUT;
-        TL_ROWS (const tl_breakdown, row, table_of(s, &tl_breakdown_schema))
-            if (row->rank >= 0 && row->device == -1 && row->step == -1 && row->wall_ns > 0 && is_own(s, row->rank))
-                tl_vec_push(&s->own, row->rank);
-        s->own.n = tl_ns_distinct(s->own.v, s->own.n);
+        s->unit = tl_calloc(s->ranks.n + 1, sizeof *s->unit);
+        s->weight = tl_calloc(s->ranks.n + 1, sizeof *s->weight);
+        for (size_t r = 0; r < s->ranks.n; r++) {
+            s->unit[r] = tl_map_number(&units, s->key[place_of(s->own.v, s->own.n, s->ranks.v[r])], diff->units.n);
+            if (s->unit[r] == diff->units.n)
+                tl_vec_push(&diff->units, (unit){ .ranks = { { 0 } } });
+            tl_vec_push(&diff->units.v[s->unit[r]].ranks[i], s->ranks.v[r]);
+        }
     }
-    TL_EACH (const int64_t, rank, a->own)
-        any |= place_of(b->own.v, b->own.n, *rank) < b->own.n;
-    if (any && world_of(a) == world_of(b)) {
-        a->common = b;
-        b->common = a;
-    }
+    for (int i = A; i <= B; i++)
+        for (size_t r = 0; r < diff->side[i].ranks.n; r++) {
+            const unit *u = &diff->units.v[diff->side[i].unit[r]];
+            bool both = i == B && u->ranks[A].n > 0;
+            diff->side[i].weight[r] =
+                both ? (double)(u->ranks[A].n * diff->side[B].ranks.n) / (double)(u->ranks[B].n * diff->side[A].ranks.n)
+                     : 1;
+        }
+    tl_map_free(&units);
+}
+
+static bool is_fit(const side *s, int32_t rank)
+{
+    return place_of(s->fit.v, s->fit.n, rank) < s->fit.n;
 }
 
 /* Returns whether the step may be compared: no defect in the recording of a compared rank hides a part of it. */
 static bool is_sound(const side *s, int64_t step)
 {
     TL_ROWS (const tl_health, row, table_of(s, &tl_health_schema))
-        if (row->step == step && row->rank >= 0 && row->done != TL_REMEDY_TOLD && is_whole(s, row->rank))
+        if (row->step == step && row->rank >= 0 && row->done != TL_REMEDY_TOLD && is_fit(s, row->rank))
             return false;
     return true;
 }
@@ -76,7 +140,7 @@ static size_t find_steps(side *s)
 {
     const tl_table *table = table_of(s, &tl_step_schema);
     TL_ROWS (const tl_step, row, table)
-        if (is_whole(s, row->rank)) {
+        if (is_fit(s, row->rank)) {
             tl_vec_push(&s->ranks, row->rank);
             tl_vec_push(&s->steps, row->step);
         }
@@ -85,7 +149,7 @@ static size_t find_steps(side *s)
     size_t n = s->steps.n, kept = 0;
     int64_t *have = tl_calloc(n + 1, sizeof *have);
     TL_ROWS (const tl_step, row, table)
-        if (is_whole(s, row->rank))
+        if (is_fit(s, row->rank))
             have[place_of(s->steps.v, n, row->step)]++;
     for (size_t i = 0; i < n; i++)
         if (have[i] == (int64_t)s->ranks.n && is_sound(s, s->steps.v[i]))
@@ -95,16 +159,15 @@ static size_t find_steps(side *s)
     return n;
 }
 
-/* Returns the number of steps of the recording: of marks, else of collectives; 0: unknown. */
-static size_t recorded_steps(const side *s, size_t marks)
+/* Lists the times of the steps of the recording as table blame_step has them. */
+static void read_samples(side *s)
 {
-    TL_VEC(int64_t) told = { 0 };
+    int64_t last = -1;
     TL_ROWS (const tl_blame_step, row, table_of(s, &tl_blame_step_schema))
-        if (row->step >= 0)
-            tl_vec_push(&told, row->step);
-    told.n = tl_ns_distinct(told.v, told.n);
-    free(told.v);
-    return marks > 0 ? marks : told.n > 1 ? told.n : 0;
+        if (row->step > last) {
+            tl_vec_push(&s->samples, (double)row->step_ns);
+            last = row->step;
+        }
 }
 
 static void put_cell(cell *c, const tl_breakdown *row, int64_t devices, double by)
@@ -155,32 +218,26 @@ static void fill_whole(side *s, double by)
     free(s->cells);
     s->ranks.n = s->steps.n = 0;
     tl_vec_push(&s->steps, -1);
-    TL_ROWS (const tl_breakdown, row, table_of(s, &tl_breakdown_schema))
-        if (row->rank >= 0 && row->device == -1 && row->step == -1 && row->wall_ns > 0 && is_whole(s, row->rank))
-            tl_vec_push(&s->ranks, row->rank);
+    for (size_t r = 0; r < s->fit.n; r++)
+        tl_vec_push(&s->ranks, s->fit.v[r]);
     s->cells = tl_calloc(s->ranks.n + 1, sizeof *s->cells);
     TL_ROWS (const tl_breakdown, row, table_of(s, &tl_breakdown_schema))
         if (row->device == -1 && row->step == -1 && (at = place_of(s->ranks.v, s->ranks.n, row->rank)) < s->ranks.n)
             put_cell(&s->cells[at], row, tl_diff_devices_of(s, row->rank), by);
-    int64_t last = INT64_MIN;
-    TL_ROWS (const tl_blame_step, row, table_of(s, &tl_blame_step_schema))
-        if (row->step >= 0 && row->step > last) {
-            tl_vec_push(&s->samples, (double)row->step_ns);
-            last = row->step;
-        }
 }
 
 /* Finds the long steps, and of the others the median and the middle ones. */
 static void find_middle(side *s)
 {
     size_t n = s->steps.n, typical = 0;
+    s->samples.n = s->marked ? 0 : s->samples.n;
     int64_t *order = tl_calloc(n + 1, sizeof *order);
     s->step_ns = tl_calloc(n + 1, sizeof *s->step_ns);
     s->middle = tl_calloc(n + 1, sizeof *s->middle);
     s->is_long = tl_calloc(n + 1, sizeof *s->is_long);
     for (size_t i = 0; i < n; i++) {
         for (size_t r = 0; r < s->ranks.n; r++)
-            s->step_ns[i] = tl_ns_sum(s->step_ns[i], s->cells[r * n + i].ns[TL_DIFF_STEP]);
+            s->step_ns[i] = tl_ns_sum(s->step_ns[i], weighted(s, r, s->cells[r * n + i].ns[TL_DIFF_STEP]));
         s->step_ns[i] /= (int64_t)tl_ns_max((int64_t)s->ranks.n, 1);
         order[i] = s->step_ns[i];
     }
@@ -203,6 +260,12 @@ static void find_middle(side *s)
     free(order);
 }
 
+/* Returns whether the amounts are of the compared steps, not of all marked steps. */
+static bool is_by_step(int k)
+{
+    return k == KERNELS || k == COLLECTIVES;
+}
+
 void tl_diff_sides_init(tl_diff *diff)
 {
     bool marked = true, known = true;
@@ -211,35 +274,49 @@ void tl_diff_sides_init(tl_diff *diff)
     find_ranks(diff);
     for (int i = A; i <= B; i++) {
         side *s = &diff->side[i];
-        s->recorded = (double)recorded_steps(s, find_steps(s));
+        const size_t marks = find_steps(s);
+        read_samples(s);
+        s->recorded = marks > 0 ? (double)marks : s->samples.n > 1 ? (double)s->samples.n : 0;
         marked = fill_steps(s) && marked;
         known = known && s->recorded > 0;
     }
     for (int i = A; i <= B; i++) {
-        side *s = &diff->side[i];
-        s->marked = marked;
-        s->recorded = known ? s->recorded : 1;
+        diff->side[i].marked = marked;
+        diff->side[i].recorded = known ? diff->side[i].recorded : 1;
         if (!marked)
-            fill_whole(s, s->recorded);
+            fill_whole(&diff->side[i], diff->side[i].recorded);
+    }
+    find_units(diff);
+    bool all_marks = true;
+    for (int i = A; i <= B; i++) {
+        side *s = &diff->side[i];
+        const size_t nranks = s->ranks.n > 0 ? s->ranks.n : 1, nsteps = s->steps.n > 0 ? s->steps.n : 1;
         find_middle(s);
         diff->basis.steps[i] = marked ? s->steps.n : 0;
         for (size_t k = 0; k < s->steps.n; k++) {
             diff->basis.mean_ns[i] = tl_ns_sum(diff->basis.mean_ns[i], s->step_ns[k]);
             diff->basis.nlong[i] += s->is_long[k];
         }
-        diff->basis.mean_ns[i] /= s->steps.n > 0 ? (int64_t)s->steps.n : 1;
+        diff->basis.mean_ns[i] /= (int64_t)nsteps;
         diff->basis.ranks[i] = s->ranks.n;
+        TL_ROWS (const tl_step, row, table_of(s, &tl_step_schema)) {
+            size_t r = place_of(s->ranks.v, s->ranks.n, row->rank);
+            s->marks += r < s->ranks.n ? s->weight[r] / (double)nranks : 0;
+        }
+        s->marks = marked ? s->marks : s->recorded;
+        all_marks = all_marks && llround(s->marks) <= (int64_t)s->steps.n;
+        for (int k = 0; k < NWORKS; k++)
+            diff->of[k].rate[i] = (!is_by_step(k) ? s->marks
+                                   : marked       ? (double)nsteps
+                                                  : s->recorded) *
+                                  (k == COLLECTIVES ? (double)s->own.n : (double)nranks);
     }
     const side *a = &diff->side[A], *b = &diff->side[B];
-    for (int k = 0; k < NWORKS; k++) {
-        works *w = &diff->of[k];
-        bool by_step = k == KERNELS && marked;
-        for (int i = A; i <= B; i++)
-            w->rate[i] = (by_step ? (double)diff->side[i].steps.n : diff->side[i].recorded) *
-                         (double)tl_ns_max((int64_t)diff->side[i].ranks.n, 1);
-        /* A whole recording may begin and end within a step. */
-        w->least_more = by_step || !known ? TL_DIFF_LEAST : fmax(TL_DIFF_LEAST, 2 / fmin(a->recorded, b->recorded));
-    }
+    /* A whole recording, and a step that is not compared, may begin or end within a step. */
+    for (int k = 0; k < NWORKS; k++)
+        diff->of[k].least_more = !known || (marked && (all_marks || is_by_step(k)))
+                                     ? TL_DIFF_LEAST
+                                     : fmax(TL_DIFF_LEAST, 2 / fmin(a->recorded, b->recorded));
     diff->basis.whole = !known;
     diff->same_steps =
         marked && a->steps.n == b->steps.n && memcmp(a->steps.v, b->steps.v, a->steps.n * sizeof *a->steps.v) == 0;
@@ -248,6 +325,10 @@ void tl_diff_sides_init(tl_diff *diff)
 void tl_diff_side_free(side *s)
 {
     free(s->own.v);
+    free(s->key);
+    free(s->fit.v);
+    free(s->unit);
+    free(s->weight);
     free(s->ranks.v);
     free(s->steps.v);
     free(s->cells);

@@ -1,6 +1,5 @@
 /* steps.c - the difference in step time, split into parts that sum up to the nanosecond. */
 #include "internal.h"
-#include "tlmpi/base/group.h"
 #include "tlmpi/model/facts.h"
 #include "tlmpi/model/work_tables.h"
 #include <math.h>
@@ -44,9 +43,10 @@ static void add_exposed(parts *p, int which)
     const side *s = &p->diff->side[which];
     TL_ROWS (const tl_exposed, row, table_of(s, &tl_exposed_schema)) {
         size_t step = place_of(s->steps.v, s->steps.n, row->step);
-        if (step == s->steps.n || place_of(s->ranks.v, s->ranks.n, row->rank) == s->ranks.n)
+        size_t rank = place_of(s->ranks.v, s->ranks.n, row->rank);
+        if (step == s->steps.n || rank == s->ranks.n)
             continue;
-        double by = (double)tl_diff_devices_of(s, row->rank) * (s->marked ? 1 : s->recorded);
+        double by = (double)tl_diff_devices_of(s, row->rank) * (s->marked ? 1 : s->recorded) / s->weight[rank];
         const tl_group_row *group = tl_group_of(table_of(s, &tl_group_row_schema), row->group);
         const int64_t ns[] = { row->waiting_ns, row->transfer_ns, row->unknown_ns };
         for (int i = 0; i < 3; i++) {
@@ -73,7 +73,7 @@ static void add_cells(parts *p, int which)
         for (size_t r = 0; r < s->ranks.n; r++)
             for (size_t i = 0; i < s->steps.n; i++) {
                 int64_t *ns = &part_at(p, others[k], 0, 0)->ns[which][i];
-                *ns = tl_ns_sum(*ns, s->cells[r * s->steps.n + i].ns[others[k]]);
+                *ns = tl_ns_sum(*ns, weighted(s, r, s->cells[r * s->steps.n + i].ns[others[k]]));
             }
 }
 
@@ -256,7 +256,8 @@ static void put_parts(tl_diff *diff, tl_table *table)
 
 /* ------------------------------------------------------------------------------------------------- ranks and roles */
 
-void tl_diff_add_middle(const side *s, size_t rank, cell *to, int64_t *n)
+/* Adds the means over the middle steps of the rank with that index to *to, and 1 to *n. */
+static void add_middle(const side *s, size_t rank, cell *to, int64_t *n)
 {
     for (int k = 0; k < TL_DIFF_REST; k++) {
         int64_t sum = 0, steps = 0;
@@ -270,63 +271,28 @@ void tl_diff_add_middle(const side *s, size_t rank, cell *to, int64_t *n)
     (*n)++;
 }
 
-/* Returns the role of each rank of a side: a hash of the names of its compute kernels; the caller frees them. */
-static uint64_t *roles_of(tl_diff *diff, int which)
+static void put_breakdown(const tl_diff *diff, tl_table *table)
 {
-    const side *s = &diff->side[which];
-    uint64_t *keys = tl_calloc(s->ranks.n + 1, sizeof *keys);
-    TL_EACH (const series, x, diff->series) {
-        const work *w = &diff->of[KERNELS].v.v[x->work];
-        if (x->side == which && tl_text_is(tl_names_text(&diff->names, w->kind), tl_kind_labels[TL_COMPUTE]))
-            keys[place_of(s->ranks.v, s->ranks.n, x->rank)] +=
-                tl_hash_mix(1, tl_diff_family_of(&diff->names, w->name)); /* independent of order; may repeat */
-    }
-    return keys;
-}
-
-typedef struct role {
-    uint64_t key;
-    cell sum[2];
-    int64_t n[2];
-    TL_VEC(int64_t) ranks[2];
-} role;
-
-static void put_breakdown(tl_diff *diff, tl_table *table)
-{
-    const side *a = &diff->side[A], *b = &diff->side[B];
-    bool same = a->ranks.n == b->ranks.n && memcmp(a->ranks.v, b->ranks.v, a->ranks.n * sizeof *a->ranks.v) == 0;
-    TL_VEC(role) roles = { 0 };
-
-    for (int i = A; i <= B; i++) {
-        uint64_t *keys = roles_of(diff, i);
-        for (size_t r = 0; r < diff->side[i].ranks.n; r++) {
-            int64_t rank = diff->side[i].ranks.v[r];
-            uint64_t key = same ? (uint64_t)rank : keys[r];
-            size_t at = 0;
-            while (at < roles.n && roles.v[at].key != key)
-                at++;
-            if (at == roles.n)
-                tl_vec_push(&roles, (role){ .key = key });
-            tl_vec_push(&roles.v[at].ranks[i], rank);
-            tl_diff_add_middle(&diff->side[i], r, &roles.v[at].sum[i], &roles.v[at].n[i]);
-        }
-        free(keys);
-    }
-    TL_EACH (role, x, roles) {
+    TL_EACH (const unit, u, diff->units) {
         tl_diff_breakdown *row = tl_table_add(table);
         int64_t *const to[] = { &row->step_ns,    &row->compute_ns, &row->waiting_ns, &row->transfer_ns,
                                 &row->unknown_ns, &row->copy_ns,    &row->idle_ns };
         row->place = (int32_t)table->n;
-        tl_diff_put_ranks(row->a_ranks, sizeof row->a_ranks, x->ranks[A].v, x->ranks[A].n);
-        tl_diff_put_ranks(row->b_ranks, sizeof row->b_ranks, x->ranks[B].v, x->ranks[B].n);
-        for (size_t k = 0; k < sizeof to / sizeof to[0]; k++) {
-            *to[k] = (x->n[B] > 0 ? x->sum[B].ns[k] / x->n[B] : 0) - (x->n[A] > 0 ? x->sum[A].ns[k] / x->n[A] : 0);
-            row->outside_ns += k == 0 ? *to[k] : -*to[k];
+        tl_diff_put_ranks(row->a_ranks, sizeof row->a_ranks, u->ranks[A].v, u->ranks[A].n);
+        tl_diff_put_ranks(row->b_ranks, sizeof row->b_ranks, u->ranks[B].v, u->ranks[B].n);
+        for (int i = A; i <= B; i++) {
+            const side *s = &diff->side[i];
+            cell sum = { { 0 } };
+            int64_t n = 0;
+            for (size_t r = 0; r < u->ranks[i].n; r++)
+                add_middle(s, place_of(s->ranks.v, s->ranks.n, u->ranks[i].v[r]), &sum, &n);
+            for (size_t k = 0; n > 0 && k < sizeof to / sizeof to[0]; k++) {
+                int64_t ns = (i == B ? 1 : -1) * (sum.ns[k] / n);
+                *to[k] += ns;
+                row->outside_ns += k == 0 ? ns : -ns;
+            }
         }
-        free(x->ranks[A].v);
-        free(x->ranks[B].v);
     }
-    free(roles.v);
 }
 
 void tl_diff_steps(tl_diff *diff)

@@ -123,9 +123,3 @@ double tl_diff_times_test(const tl_diff *diff, const double *a, const double *b)
     return chance_of_mean(y.mean - x.mean, sqrt(vx + vy),
                           (vx + vy) * (vx + vy) / (vx * vx / (x.n - 1) + vy * vy / (y.n - 1)));
 }
-
-double tl_diff_ranks_test(const amount *b)
-{
-    sample s = sample_of(b->pairs, b->ratios, b->ratios_sq);
-    return s.n > 2 ? chance_of_mean(s.mean, sqrt(s.variance / s.n), s.n - 1) : NAN;
-}

@@ -43,16 +43,20 @@ static uint8_t part_of_kind(const tl_diff *diff, uint32_t kind)
                                                         : TL_DIFF_COPY;
 }
 
-/* Returns the rank that most waiting is for that changed, by the direct delay cost of table blame: half or more of all
- * changes, up and down, and more than a little of waiting_ns, the change of all waiting; -1: none. */
+/* Returns the rank that most waiting is for that changed, by the direct delay cost of table blame in compared steps:
+ * half or more of all changes, up and down, and more than a little of waiting_ns, the change of all waiting; -1: none.
+ */
 static int32_t awaited(const tl_diff *diff, double way, double waiting_ns)
 {
     works charged = { .map = { 0 } };
-    const double *rate = diff->of[CALLS].rate;
+    const double *rate = diff->of[KERNELS].rate;
     double change_ns, sum_ns, all_ns = 0;
-    for (int i = A; i <= B; i++)
-        TL_ROWS (const tl_blame, row, table_of(&diff->side[i], &tl_blame_schema))
-            tl_diff_works_at(&charged, 0, (uint32_t)row->to_rank)->side[i].ns += row->direct_ns;
+    for (int i = A; i <= B; i++) {
+        const side *s = &diff->side[i];
+        TL_ROWS (const tl_blame, row, table_of(s, &tl_blame_schema))
+            if (!s->marked || place_of(s->steps.v, s->steps.n, row->step) < s->steps.n)
+                tl_diff_works_at(&charged, 0, (uint32_t)row->to_rank)->side[i].ns += row->direct_ns;
+    }
     TL_EACH (const work, x, charged.v)
         all_ns += fabs((double)x->side[B].ns / rate[B] - (double)x->side[A].ns / rate[A]);
     const work *best = tl_diff_most_changed(&charged, way, rate, &change_ns, &sum_ns);
@@ -77,24 +81,23 @@ static uint32_t name_of_part(tl_diff *diff, const tl_diff_step *step, bool and_o
     return tl_names_intern(&diff->names, text, (size_t)len);
 }
 
-/* Returns the mean change over the ranks that are members, or over the others: of waiting, or of their own work, the
- * step without communication.  NaN: a side has no such rank. */
-static double change_on(const tl_diff *diff, bool waiting, const int64_t *members, size_t n, bool member)
+/* Sets the mean changes over the ranks that are members, and over the others: of waiting, or of their own work (the
+ * step without communication); NaN: no such rank, or ranks are compared by role.  Returns the number of members. */
+static double changes_on(const tl_diff *diff, bool waiting, const int32_t *members, size_t n, double mean_ns[2])
 {
-    double mean[2];
-    for (int i = A; i <= B; i++) {
-        const side *s = &diff->side[i];
-        cell sum = { { 0 } };
-        int64_t nranks = 0;
-        for (size_t r = 0; r < s->ranks.n; r++)
-            if ((place_of(members, n, s->ranks.v[r]) < n) == member)
-                tl_diff_add_middle(s, r, &sum, &nranks);
-        int64_t ns = waiting ? sum.ns[TL_DIFF_WAITING]
-                             : sum.ns[TL_DIFF_STEP] - sum.ns[TL_DIFF_WAITING] - sum.ns[TL_DIFF_TRANSFER] -
-                                   sum.ns[TL_DIFF_UNKNOWN];
-        mean[i] = nranks > 0 ? (double)ns / (double)nranks : NAN;
+    double sum[2] = { 0, 0 }, ranks[2] = { 0, 0 };
+    for (size_t u = 0; u < diff->units.n && !diff->basis.by_role; u++) {
+        const tl_diff_breakdown *row = tl_table_row(&diff->tables[TABLE_BREAKDOWN], u);
+        const int64_t own_ns = row->step_ns - row->waiting_ns - row->transfer_ns - row->unknown_ns;
+        size_t at = 0;
+        while (at < n && members[at] != diff->units.v[u].ranks[A].v[0])
+            at++;
+        sum[at == n] += (double)(waiting ? row->waiting_ns : own_ns);
+        ranks[at == n]++;
     }
-    return mean[B] - mean[A];
+    mean_ns[0] = sum[0] / ranks[0];
+    mean_ns[1] = sum[1] / ranks[1];
+    return ranks[0];
 }
 
 /* Returns whether the finding is waiting for a rank whose own work, beyond that of the others, makes half or more of
@@ -102,68 +105,64 @@ static double change_on(const tl_diff *diff, bool waiting, const int64_t *member
 static bool is_straggler(const tl_diff *diff, const tl_diff_found *row)
 {
     const tl_diff_found *step = tl_table_row(&diff->tables[TABLE_FOUND], 0);
-    const int64_t rank = row->rank;
-    return row->part == TL_DIFF_WAITING && row->sure && rank >= 0 &&
-           2 * (change_on(diff, false, &rank, 1, true) - change_on(diff, false, &rank, 1, false)) /
-                   (double)step->change_ns >=
-               1;
+    double own_ns[2];
+    return row->part == TL_DIFF_WAITING && row->sure && changes_on(diff, false, &row->rank, 1, own_ns) > 0 &&
+           2 * (own_ns[0] - own_ns[1]) / (double)step->change_ns >= 1;
 }
 
 /* Names the transfer that the change of waiting follows from: of one group, whose members come later by half or more of
  * what the other ranks wait longer, and more than the members. */
 static void put_transfer(tl_diff *diff, tl_diff_found *reason, double way)
 {
-    double most_ns = 0;
+    const side *s = &diff->side[A];
+    const size_t most = s->own.n > 0 ? (size_t)s->own.v[s->own.n - 1] + 1 : 0;
+    int32_t *members = tl_calloc(most + 1, sizeof *members);
+    double most_ns = 0, wait_ns[2];
     TL_ROWS (const tl_diff_step, row, &diff->tables[TABLE_STEP]) {
-        const side *s = &diff->side[A];
-        size_t most = s->own.n > 0 ? (size_t)s->own.v[s->own.n - 1] + 1 : 0, n = 0, compared = 0;
         if (row->part != TL_DIFF_TRANSFER || !row->sure || way * (double)row->change_ns <= 0)
             continue;
-        int32_t *ranks = tl_calloc(most + 1, sizeof *ranks);
-        int64_t *members = tl_calloc(most + 1, sizeof *members);
-        for (n = tl_ranks_of_text(row->group, sizeof row->group, ranks, most); compared < n; compared++)
-            members[compared] = ranks[compared];
-        compared = 0;
-        for (size_t r = 0; r < s->ranks.n; r++)
-            compared += place_of(members, n, s->ranks.v[r]) < n;
-        double later_ns = way * (double)row->change_ns * (double)s->ranks.n / (double)compared,
-               others_ns = way * change_on(diff, true, members, n, false),
-               own_ns = way * change_on(diff, true, members, n, true);
-        if (others_ns > own_ns && 2 * later_ns >= others_ns && later_ns > most_ns) {
+        size_t n = tl_ranks_of_text(row->group, sizeof row->group, members, most);
+        double compared = changes_on(diff, true, members, n, wait_ns),
+               later_ns = way * (double)row->change_ns * (double)s->ranks.n / compared;
+        if (way * wait_ns[1] > way * wait_ns[0] && 2 * later_ns >= way * wait_ns[1] && later_ns > most_ns) {
             most_ns = later_ns;
             reason->why = name_of_part(diff, row, false);
             reason->why_ns = llround(way * later_ns);
             reason->why_part = TL_DIFF_TRANSFER;
         }
-        free(ranks);
-        free(members);
     }
+    free(members);
 }
 
 /* Names what changed most on the rank that others wait for, if it is a large enough part: a kernel or copy, or a class
- * of idle time. */
+ * of idle time.  The other side has its mean over the ranks of the same unit. */
 static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
 {
+    const int home = way > 0 ? B : A; /* the side that waits longer */
+    const size_t at = place_of(diff->side[home].ranks.v, diff->side[home].ranks.n, row->rank);
+    const unit *u = at < diff->side[home].ranks.n ? &diff->units.v[diff->side[home].unit[at]] : NULL;
     works own = { .map = { 0 } };
-    double change_ns, all_ns;
-    for (int i = A; i <= B; i++)
-        if (place_of(diff->side[i].ranks.v, diff->side[i].ranks.n, row->rank) == diff->side[i].ranks.n)
-            return; /* the rank is not compared on both sides */
+    double by[2], change_ns, all_ns;
+    if (u == NULL || u->ranks[!home].n == 0)
+        return;
     TL_EACH (const series, x, diff->series) {
         const work *w = &diff->of[KERNELS].v.v[x->work];
-        if (x->rank == row->rank && part_of_kind(diff, w->kind) != TL_DIFF_TRANSFER)
-            tl_diff_works_at(&own, TL_DIFF_COMPUTE, w->name)->side[x->side].ns +=
-                llround((double)tl_diff_launches_of(diff, x).ns * (double)diff->side[x->side].ranks.n /
-                        diff->of[KERNELS].rate[x->side]);
+        if (part_of_kind(diff, w->kind) != TL_DIFF_TRANSFER &&
+            (x->side == home ? x->rank == row->rank : &diff->units.v[x->unit] == u))
+            tl_diff_works_at(&own, TL_DIFF_COMPUTE, w->name)->side[x->side].ns += x->sum.ns;
     }
     for (int i = A; i <= B; i++) {
         const side *s = &diff->side[i];
+        const double steps = s->marked ? (double)s->steps.n : s->recorded;
+        by[i] = steps * (i == home ? 1 : (double)u->ranks[i].n);
         TL_ROWS (const tl_idle_summary, idle, table_of(s, &tl_idle_summary_schema))
-            if (idle->rank == row->rank && idle->device == -1 && idle->step == -1 && idle->place > 0)
+            if (idle->device == -1 && idle->step == -1 && idle->place > 0 &&
+                (i == home ? idle->rank == row->rank
+                           : place_of(u->ranks[i].v, u->ranks[i].n, idle->rank) < u->ranks[i].n))
                 tl_diff_works_at(&own, TL_DIFF_IDLE, tl_diff_class_of(diff, idle))->side[i].ns +=
-                    llround((double)idle->total_ns / s->recorded);
+                    s->marked ? llround((double)idle->steps_ns * steps / s->marks) : idle->total_ns;
     }
-    const work *best = tl_diff_most_changed(&own, way, (double[]){ 1, 1 }, &change_ns, &all_ns);
+    const work *best = tl_diff_most_changed(&own, way, by, &change_ns, &all_ns);
     if (best != NULL && fabs(change_ns) * (double)TL_LITTLE_PART >= fabs((double)row->change_ns)) {
         row->why = best->name;
         row->why_ns = llround(change_ns);
@@ -172,26 +171,24 @@ static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
     tl_diff_works_free(&own);
 }
 
-/* Returns the rank with half or more of the change of a part of the step; -1: no rank, or the ranks of the sides
- * differ. */
+/* Returns the rank with half or more of the change of a part of the step; -1: none, or ranks are compared by role. */
 static int32_t changed_rank(const tl_diff *diff, uint8_t part)
 {
     double all = 0, most = 0;
     int32_t rank = -1;
-    TL_ROWS (const tl_diff_breakdown, row, &diff->tables[TABLE_BREAKDOWN]) {
+    for (size_t u = 0; u < diff->units.n && !diff->basis.by_role; u++) {
+        const tl_diff_breakdown *row = tl_table_row(&diff->tables[TABLE_BREAKDOWN], u);
         const int64_t ns[TL_NDIFF_PARTS] = { [TL_DIFF_COMPUTE] = row->compute_ns,
                                              [TL_DIFF_COPY] = row->copy_ns,
                                              [TL_DIFF_IDLE] = row->idle_ns,
                                              [TL_DIFF_OUTSIDE] = row->outside_ns };
-        char *end;
-        long number = strtol(row->a_ranks, &end, 10);
-        if (*end != '\0' || strncmp(row->a_ranks, row->b_ranks, sizeof row->a_ranks) != 0)
-            return -1;
         all += (double)ns[part];
-        rank = fabs((double)ns[part]) > fabs(most) ? (int32_t)number : rank;
-        most = fabs((double)ns[part]) > fabs(most) ? (double)ns[part] : most;
+        if (fabs((double)ns[part]) > fabs(most)) {
+            most = (double)ns[part];
+            rank = (int32_t)diff->units.v[u].ranks[A].v[0];
+        }
     }
-    return diff->tables[TABLE_BREAKDOWN].n > 2 && 2 * most / all >= 1 ? rank : -1;
+    return diff->units.n > 2 && 2 * most / all >= 1 ? rank : -1;
 }
 
 /* Returns the class of idle time with half or more of the change of idle time; TL_NO_NAME: none. */
@@ -326,9 +323,8 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
 /* Returns whether the kernel is named: a significant change, or a large one that no test can judge. */
 static bool is_named(const tl_diff *diff, const tl_diff_work *w)
 {
-    return w->sure ||
-           (isnan(w->p_value) && w->change == TL_DIFF_SAME && part_of_kind(diff, w->kind) != TL_DIFF_TRANSFER &&
-            fabs(w->share) >= TL_VERDICT_LEAST_COST && fabs(w->b_each_ns / w->a_each_ns - 1) >= TL_DIFF_LEAST);
+    return w->sure || (isnan(w->p_value) && w->change == TL_DIFF_TIME &&
+                       part_of_kind(diff, w->kind) != TL_DIFF_TRANSFER && fabs(w->share) >= TL_VERDICT_LEAST_COST);
 }
 
 /* Returns whether kernels account for half of the change of compute or copies.  common: as common_times returns it. */
@@ -405,6 +401,14 @@ static int by_sureness(const void *a, const void *b)
     return x->sure != y->sure ? TL_COMPARE(y->sure, x->sure) : by_change(a, b);
 }
 
+/* Moves a finding up. */
+static void move_row(tl_table *table, size_t from, size_t to)
+{
+    tl_diff_found *first = tl_table_row(table, to), row = *(tl_diff_found *)tl_table_row(table, from);
+    memmove(first + 1, first, (from - to) * sizeof row);
+    *first = row;
+}
+
 void tl_diff_verdict(tl_diff *diff)
 {
     const tl_table *steps = &diff->tables[TABLE_STEP];
@@ -441,23 +445,16 @@ void tl_diff_verdict(tl_diff *diff)
                 find_part(diff, row, common);
         }
     qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_found), unexplained ? by_change : by_sureness);
-    /* A transfer finding stands before the waiting that follows from it. */
-    for (size_t i = 1; i < table->n; i++)
+    /* A transfer stands before waiting that follows from it; a straggler stands first: transfers may grow with it. */
+    for (size_t i = 1; i < table->n; i++) {
+        const tl_diff_found *waiting = tl_table_row(table, i);
         for (size_t k = i + 1; k < table->n; k++) {
-            tl_diff_found *waiting = tl_table_row(table, i), cause = *(tl_diff_found *)tl_table_row(table, k);
-            if (cause.part == TL_DIFF_TRANSFER && waiting->why_part == TL_DIFF_TRANSFER && waiting->why == cause.name) {
-                memmove(waiting + 1, waiting, (k - i) * sizeof cause);
-                *waiting = cause;
-            }
+            const tl_diff_found *cause = tl_table_row(table, k);
+            if (cause->part == TL_DIFF_TRANSFER && waiting->why_part == TL_DIFF_TRANSFER && waiting->why == cause->name)
+                move_row(table, k, i);
         }
-    /* A straggler stands first: what others transfer may grow with it. */
-    for (size_t i = 2; i < table->n; i++) {
-        tl_diff_found *first = tl_table_row(table, 1), waiting = *(tl_diff_found *)tl_table_row(table, i);
-        if (is_straggler(diff, &waiting)) {
-            memmove(first + 1, first, (i - 1) * sizeof waiting);
-            *first = waiting;
-            break;
-        }
+        if (is_straggler(diff, waiting))
+            move_row(table, i, 1);
     }
     int32_t place = 0;
     TL_ROWS (tl_diff_found, row, table)

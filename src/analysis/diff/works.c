@@ -21,7 +21,7 @@ work *tl_diff_works_at(works *w, uint32_t kind, uint32_t name)
         at = (uint32_t)w->v.n;
         tl_map_put(&w->map, key, at);
         tl_vec_push(&w->v,
-                    (work){ .kind = kind, .name = name, .b_name = TL_NO_NAME, .operator= TL_NO_NAME, .root = at });
+                    (work){ kind, name, .b_name = TL_NO_NAME, .operator= TL_NO_NAME, .root = at, .p_value = NAN });
     }
     return &w->v.v[at];
 }
@@ -30,15 +30,6 @@ void tl_diff_works_free(works *w)
 {
     free(w->v.v);
     tl_map_free(&w->map);
-}
-
-void tl_diff_amount_add(amount *to, const amount *more)
-{
-    to->count += more->count;
-    to->ns = tl_ns_sum(to->ns, more->ns);
-    to->pairs += more->pairs;
-    to->ratios += more->ratios;
-    to->ratios_sq += more->ratios_sq;
 }
 
 const work *tl_diff_most_changed(const works *w, double way, const double by[2], double *change_ns, double *all_ns)
@@ -54,23 +45,6 @@ const work *tl_diff_most_changed(const works *w, double way, const double by[2],
         }
     }
     return best;
-}
-
-void tl_diff_add_rank(tl_diff *diff, amount amounts[2], int which, uint64_t key, int32_t rank, amount more)
-{
-    double mean = more.count > 0 ? (double)more.ns / more.count : 0;
-    key = tl_hash_mix(key, (uint64_t)rank);
-    uint32_t at = tl_map_get(&diff->means, key);
-    if (which == A) {
-        tl_map_put(&diff->means, key, (uint32_t)diff->mean.n);
-        tl_vec_push(&diff->mean, mean);
-    } else if (at != TL_MAP_NONE && diff->mean.v[at] > 0 && mean > 0) {
-        double ratio = log(mean / diff->mean.v[at]);
-        more.pairs = 1;
-        more.ratios = ratio;
-        more.ratios_sq = ratio * ratio;
-    }
-    tl_diff_amount_add(&amounts[which], &more);
 }
 
 uint32_t tl_diff_family_of(tl_names *names, uint32_t name)
@@ -170,9 +144,11 @@ static void join_replaced(tl_diff *diff, works *w, bool by_operator)
         kept->b_name = w->v.v[v.v[second].at].name;
         for (size_t i = from + 1; i < to; i++) {
             work *x = &w->v.v[v.v[i].at];
-            tl_diff_amount_add(&kept->side[A], &x->side[A]);
-            tl_diff_amount_add(&kept->side[B], &x->side[B]);
-            x->side[A] = x->side[B] = (amount){ 0 };
+            for (int k = A; k <= B; k++) {
+                kept->side[k].count += x->side[k].count;
+                kept->side[k].ns = tl_ns_sum(kept->side[k].ns, x->side[k].ns);
+                x->side[k] = (amount){ 0 };
+            }
             x->root = v.v[from].at;
         }
     }
@@ -183,23 +159,12 @@ void tl_diff_works_align(tl_diff *diff, works *w)
 {
     join_replaced(diff, w, false);
     join_replaced(diff, w, true);
-    TL_EACH (work, x, w->v)
-        x->p_value = tl_diff_ranks_test(&x->side[B]);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- amounts */
 
-static bool is_there(const amount *x)
-{
-    return x->count > 0 || x->ns > 0;
-}
-
-bool tl_diff_is_there(const amount amounts[2])
-{
-    return is_there(&amounts[A]) || is_there(&amounts[B]);
-}
-
-double tl_diff_tests_of(const works *w)
+/* Returns the number of works compared, by which p-values are corrected. */
+static double tests_of(const works *w)
 {
     double tests = 0;
     TL_EACH (const work, x, w->v)
@@ -207,11 +172,13 @@ double tl_diff_tests_of(const works *w)
     return tests;
 }
 
-tl_diff_change tl_diff_change_of(const amount amounts[2], const double rate[2], double least_more, double p_value)
+/* Returns the kind of change between two amounts over `rate` steps; p_value: of a difference in times, NaN: not tested;
+ * least_more: as in works. */
+static tl_diff_change change_of(const amount amounts[2], const double rate[2], double least_more, double p_value)
 {
     const double a_count = amounts[A].count / rate[A], b_count = amounts[B].count / rate[B];
     const double each = (double)amounts[B].ns / amounts[B].count / ((double)amounts[A].ns / amounts[A].count);
-    bool longer = p_value < TL_VERDICT_ALPHA && fabs(each - 1) >= TL_DIFF_LEAST;
+    bool longer = !(p_value >= TL_VERDICT_ALPHA) && fabs(each - 1) >= TL_DIFF_LEAST;
     bool more = fabs(b_count - a_count) > least_more * fmax(a_count, b_count);
     return longer && more ? TL_DIFF_BOTH : longer ? TL_DIFF_TIME : more ? TL_DIFF_COUNT : TL_DIFF_SAME;
 }
@@ -235,8 +202,12 @@ void tl_diff_amounts(const tl_diff *diff, const works *w, const work *x, tl_diff
     row->change = (uint8_t)(!is_there(&amounts[A])   ? TL_DIFF_ADDED
                             : !is_there(&amounts[B]) ? TL_DIFF_REMOVED
                             : x->aligned             ? TL_DIFF_REPLACED
-                                         : tl_diff_change_of(amounts, w->rate, w->least_more, row->p_value));
+                                                     : change_of(amounts, w->rate, w->least_more, row->p_value));
     row->ranks_times = NAN;
+    row->kind = x->kind;
+    row->operator= x->operator;
+    row->name = x->name;
+    row->b_name = x->aligned ? x->b_name : TL_NO_NAME;
 }
 
 static int by_change(const void *a, const void *b)
@@ -256,22 +227,19 @@ static bool can_be_told(const tl_diff *diff, const tl_table *table, const tl_dif
 
 void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
 {
-    const double tests = tl_diff_tests_of(w);
+    const double tests = tests_of(w);
     TL_EACH (const work, x, w->v) {
-        if (!tl_diff_is_there(x->side))
-            continue;
+        if (!is_there(&x->side[A]) && !is_there(&x->side[B]))
+            continue; /* joined to another work */
         tl_diff_work *row = tl_table_add(table);
         tl_diff_amounts(diff, w, x, row);
         /* What a side could not match is neither new nor gone. */
         if (row->change == TL_DIFF_BOTH && is_comm(diff, x->kind))
             row->change = TL_DIFF_COUNT;
-        if ((row->change == TL_DIFF_ADDED && diff->side[A].unmatched[x->collective]) ||
-            (row->change == TL_DIFF_REMOVED && diff->side[B].unmatched[x->collective]))
+        const side *other = &diff->side[row->change == TL_DIFF_ADDED ? A : B];
+        if ((row->change == TL_DIFF_ADDED || row->change == TL_DIFF_REMOVED) &&
+            (double)other->unmatched_ns[x->collective] * (double)TL_LITTLE_PART > (double)other->comm_ns[x->collective])
             row->change = TL_DIFF_SAME;
-        row->kind = x->kind;
-        row->operator= x->operator;
-        row->name = x->name;
-        row->b_name = x->aligned ? x->b_name : TL_NO_NAME;
         /* The false-positive rate of each table is diff_alpha. */
         bool told = row->change == TL_DIFF_TIME ? row->p_value * tests < TL_VERDICT_ALPHA : row->change != TL_DIFF_SAME;
         row->sure = told && fabs(row->share) >= TL_NOTHING_SHARE && can_be_told(diff, table, row);
@@ -291,4 +259,129 @@ void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
     int32_t place = 0;
     TL_ROWS (tl_diff_work, row, table)
         row->place = ++place;
+}
+
+/* ------------------------------------------------------------------------------------------------- kernels by step
+ *
+ * Does a kernel take longer on all ranks, or on some of them?  By its launches in the compared steps.
+ *
+ *     all ranks     mean time of one launch, by step of A and of B
+ *     one unit      mean time of its own launches; p-values are corrected for the number of units
+ */
+
+/* The change of a kernel on the ranks of one unit. */
+typedef struct changed {
+    const unit *unit;
+    double change_ns, a_ns; /* per rank and step */
+    double p_value;
+    tl_diff_change change;
+} changed;
+
+/* Returns the p-value of the mean times of a launch, by step, in n series of one kernel. */
+static double chance_of(const tl_diff *diff, const series *v, size_t n)
+{
+    double *mean[2];
+    for (int i = A; i <= B; i++) {
+        mean[i] = tl_calloc(diff->side[i].steps.n + 1, sizeof *mean[i]);
+        for (size_t k = 0; k < diff->side[i].steps.n; k++) {
+            amount sum = { 0 };
+            for (size_t r = 0; r < n; r++)
+                if (v[r].side == i) {
+                    sum.count += v[r].step[k].count;
+                    sum.ns = tl_ns_sum(sum.ns, v[r].step[k].ns);
+                }
+            mean[i][k] = sum.count > 0 ? (double)sum.ns / sum.count : NAN;
+        }
+    }
+    double p = tl_diff_times_test(diff, mean[A], mean[B]);
+    free(mean[A]);
+    free(mean[B]);
+    return p;
+}
+
+/* Returns the change in n series of one kernel and unit. */
+static changed changed_on(const tl_diff *diff, const series *v, size_t n)
+{
+    const unit *u = &diff->units.v[v->unit];
+    amount sum[2] = { { 0 } };
+    double rate[2], p = fmin(1, chance_of(diff, v, n) * (double)diff->units.n);
+    for (int i = A; i <= B; i++)
+        rate[i] = (double)diff->side[i].steps.n * (double)u->ranks[i].n;
+    for (size_t r = 0; r < n; r++) {
+        sum[v[r].side].count += v[r].sum.count;
+        sum[v[r].side].ns = tl_ns_sum(sum[v[r].side].ns, v[r].sum.ns);
+    }
+    double a_ns = (double)sum[A].ns / rate[A];
+    return (changed){ u, (double)sum[B].ns / rate[B] - a_ns, a_ns, p, change_of(sum, rate, TL_DIFF_LEAST, p) };
+}
+
+/* Whether the change of a kernel on one rank is told before that on another: a slower rank holds others up, a faster
+ * one does not; then the larger change. */
+static bool comes_before(const changed *x, const changed *y)
+{
+    if ((x->change_ns > 0) != (y->change_ns > 0))
+        return x->change_ns > 0;
+    return fabs(x->change_ns) > fabs(y->change_ns);
+}
+
+/* Sets the ranks of the units that change by at least half of the change told first, in its direction, if they are at
+ * most half of all ranks and the kernel changes by less than half as much on the others. */
+static void put_ranks(const tl_diff *diff, work *x, const changed *v, size_t n, double tests)
+{
+    const changed *most = NULL;
+    TL_VEC(int64_t) ranks = { 0 };
+    double inside_ns = 0, outside_ns = 0, a_ns = 0, in = 0, out = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool told =
+            v[i].change == TL_DIFF_COUNT || (v[i].change != TL_DIFF_SAME && v[i].p_value * tests < TL_VERDICT_ALPHA);
+        if (told && fabs(v[i].change_ns) >= TL_NOTHING_SHARE * (double)diff->side[A].median_ns &&
+            (most == NULL || comes_before(&v[i], most)))
+            most = &v[i];
+    }
+    for (size_t i = 0; i < n && most != NULL; i++) {
+        const double weight = (double)v[i].unit->ranks[A].n;
+        const bool inside = v[i].change != TL_DIFF_SAME && 2 * v[i].change_ns / most->change_ns >= 1;
+        *(inside ? &in : &out) += weight;
+        *(inside ? &inside_ns : &outside_ns) += weight * v[i].change_ns;
+        a_ns += inside ? weight * v[i].a_ns : 0;
+        for (size_t r = 0; inside && r < v[i].unit->ranks[B].n; r++)
+            tl_vec_push(&ranks, v[i].unit->ranks[B].v[r]);
+    }
+    const bool new_or_gone = (x->side[A].count > 0) != (x->side[B].count > 0);
+    if (most != NULL && !(new_or_gone && outside_ns != 0) && in <= out &&
+        2 * fabs(outside_ns / out) < fabs(inside_ns / in)) {
+        ranks.n = tl_ns_distinct(ranks.v, ranks.n);
+        tl_diff_put_ranks(x->ranks, sizeof x->ranks, ranks.v, ranks.n);
+        x->ranks_times = a_ns > 0 ? 1 + inside_ns / a_ns : INFINITY;
+        x->ranks_p = most->p_value;
+        x->ranks_ns = llround(inside_ns / (in + out));
+        x->ranks_change = most->change;
+    }
+    free(ranks.v);
+}
+
+TL_SORT_BY(by_work, series, work, unit, side)
+
+void tl_diff_kernel_steps(tl_diff *diff)
+{
+    works *w = &diff->of[KERNELS];
+    TL_VEC(changed) units = { 0 };
+    TL_EACH (series, s, diff->series)
+        s->work = w->v.v[s->work].root;
+    tl_vec_sort(&diff->series, by_work);
+    const series *v = diff->series.v;
+    for (size_t from = 0, to; diff->side[A].marked && from < diff->series.n; from = to) {
+        work *x = &w->v.v[v[from].work];
+        units.n = 0;
+        for (to = from; to < diff->series.n && v[to].work == v[from].work;) {
+            const size_t own = to;
+            while (to < diff->series.n && v[to].work == v[own].work && v[to].unit == v[own].unit)
+                to++;
+            if (diff->units.n > 1)
+                tl_vec_push(&units, changed_on(diff, &v[own], to - own));
+        }
+        x->p_value = chance_of(diff, &v[from], to - from);
+        put_ranks(diff, x, units.v, units.n, tests_of(w));
+    }
+    free(units.v);
 }

@@ -104,7 +104,8 @@ tl_gates_judged tl_diff_gates_judge(const tl_gates *gates, const tl_diff_words *
             continue;
         if (gate == TL_DIFF_GATE_KERNEL) {
             kernel = worst_kernel(d, gates->most[gate], &g.share);
-            g.p = kernel != NULL && kernel->change == TL_DIFF_SAME ? kernel->p_value : 0;
+            bool timed = kernel != NULL && (kernel->change == TL_DIFF_SAME || kernel->change == TL_DIFF_TIME);
+            g.p = timed ? kernel->p_value : 0;
             g.least = g.most = g.share;
         } else {
             g = growth_of(d, (tl_diff_gate)gate);

@@ -164,7 +164,8 @@ static void say_kernel(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *
     if (row->operator!= TL_NO_NAME)
         tl_say(w, "of %s", name_of(d, row->operator).text);
     if (row->ranks[0] != '\0')
-        tl_say(w, "on rank%s~%s", row->rank < 0 ? "s" : "", tl_cell_in_words(row->ranks, sizeof row->ranks).text);
+        tl_say(w, "on rank%s~%s%s", row->rank < 0 ? "s" : "", tl_cell_in_words(row->ranks, sizeof row->ranks).text,
+               d->basis.by_role ? " of B" : "");
     if (row->change == TL_DIFF_ADDED || row->change == TL_DIFF_REMOVED)
         tl_say(w, "%s", per_step(d));
     if (row->change == TL_DIFF_COUNT || row->change == TL_DIFF_BOTH || row->change == TL_DIFF_REPLACED)
@@ -225,8 +226,7 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
                    : row->part == TL_DIFF_LONG ? "(too few to tell from chance)"
                                                : "(not tested)");
     else if (!isnan(row->p_value))
-        tl_say(&w, "(%s%s)", p_in_words(row->p_value).text,
-               d->basis.steps[0] == 0 && !isnan(row->a_count) ? ", over ranks" : "");
+        tl_say(&w, "(%s)", p_in_words(row->p_value).text);
     tl_wrap_end(&w);
 }
 

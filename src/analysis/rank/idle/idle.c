@@ -73,6 +73,8 @@ static size_t add_row(tl_idle_summary *sum, const tl_idle_summary *row, share *v
     sum->max_ns = tl_ns_max(sum->max_ns, row->max_ns);
     sum->count += row->count;
     sum->total_ns = tl_ns_add(sum->total_ns, row->total_ns);
+    sum->steps_count += row->steps_count;
+    sum->steps_ns = tl_ns_add(sum->steps_ns, row->steps_ns);
     sum->peer_ns = row->peer_ns < 0 ? -1 : tl_ns_add(sum->peer_ns, row->peer_ns);
     if (row->count == 0)
         return n;

@@ -199,11 +199,19 @@ static void add_label_rows(scope *s, int32_t step, const uint32_t *index, size_t
                     all_ns);
 }
 
+static void add_in_step(tl_idle_summary *row, int32_t step, int64_t ns)
+{
+    row->steps_count += step >= 0;
+    row->steps_ns = tl_ns_add(row->steps_ns, step >= 0 ? ns : 0);
+}
+
 static void add_noise_rows(const scope *s)
 {
     for (size_t i = 0; i < s->nnoise; i++)
         s->lengths[i] = s->noise[i].duration_ns;
-    add_row(s, -1, TL_DRAIN_NOISE, TL_DOING_NOISE, s->lengths, s->nnoise, 0);
+    tl_idle_summary *all = add_row(s, -1, TL_DRAIN_NOISE, TL_DOING_NOISE, s->lengths, s->nnoise, 0);
+    for (size_t i = 0; i < s->nnoise; i++)
+        add_in_step(all, s->noise[i].step, s->noise[i].duration_ns);
     fill_identity(s->index, s->nnoise);
     tl_sort_index(s->index, s->nnoise, by_step_of_noise, s->noise);
     TL_GROUPS (from, to, s->index, s->nnoise, by_step_of_noise, s->noise) {
@@ -310,6 +318,8 @@ static void add_class_rows(scope *s)
         tl_idle_summary *row = add_row(s, -1, first->drain_type, first->cpu_during_gap, s->lengths, count, s->macro_ns);
         row->place = (int32_t)r + 1;
         row->peer_ns = 0;
+        for (size_t i = 0; i < count; i++)
+            add_in_step(row, s->brief[index[i]].step, s->brief[index[i]].ns);
         tl_idle_say_class(s->k->view->names, first, row->dominant_op, sizeof row->dominant_op);
         fill_single_gaps(s, index, count, row);
         fill_annotations(s, index, count, row);
@@ -319,6 +329,9 @@ static void add_class_rows(scope *s)
             s->lengths[nothers++] = s->brief[s->index[i]].ns;
     if (nothers > 0) {
         tl_idle_summary *row = add_row(s, -1, TL_DRAIN_ALL, TL_DOING_ALL, s->lengths, nothers, s->macro_ns);
+        for (size_t r = MOST_CLASSES; r < nruns; r++)
+            for (size_t i = runs[r].from; i < runs[r].to; i++)
+                add_in_step(row, s->brief[s->index[i]].step, s->brief[s->index[i]].ns);
         row->place = MOST_CLASSES + 1;
         tl_cell_put(row->dominant_op, sizeof row->dominant_op, TL_TEXT(TL_IDLE_OTHERS));
     }

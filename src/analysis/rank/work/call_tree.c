@@ -37,8 +37,9 @@ typedef struct tree_node {
     uint32_t child, follow; /* a guess at the next node: the child used last, and the sibling that followed last;
                              * TL_NONE: none */
     int64_t called_ns;      /* host time in nodes below it on its own thread */
-    tl_call_tree row;       /* without number, parent and forward operator until rows are chosen; launches to
-                             * comm_exposed_ns, except device_self_ns, are sums over the subtree when the tree is complete */
+    tl_call_tree row;       /* without number, parent and forward operator until rows are chosen; launches to steps_ns,
+                             * except device_self_ns and steps_count, are sums over the subtree when the tree is complete
+                             */
 } tree_node;
 
 /* Node 0 is the root, and has no row.  A node comes after its parent. */
@@ -202,6 +203,7 @@ static void open_op(growing *g, uint32_t op, bool main)
     push_open(&g->all, op, node);
     tl_call_tree *n = &g->tree->nodes.v[node].row;
     n->count++;
+    n->steps_count += tl_step_at(g->view->steps, g->view->nsteps, at_ns) >= 0;
     n->host_ns = tl_ns_add(n->host_ns, ops->dur_ns[op]);
     if (!annotation) {
         const size_t nbackwards = g->view->nbackwards; /* for its backward operators */
@@ -224,6 +226,7 @@ static void add_call(growing *g, uint32_t launch, uint32_t parent)
     uint32_t node = child_of(g->tree, parent, TL_TREE_CALL, tl_name_key(g->view, l->name), TL_NONE);
     tl_call_tree *n = &g->tree->nodes.v[node].row;
     n->count++;
+    n->steps_count += tl_step_at(g->view->steps, g->view->nsteps, l->start_ns) >= 0;
     n->launches++;
     n->host_ns = tl_ns_add(n->host_ns, l->end_ns - l->start_ns);
     g->call[launch] = node;
@@ -353,7 +356,10 @@ static void add_work(growing *g)
 {
     context_tree *t = g->tree;
     const int64_t *exposed_ns = exposed_by_kernel(g);
+    bool *launched = tl_arena_zeroed(&g->arena, g->view->names->n, sizeof *launched); /* by name */
 
+    for (size_t i = 0; i < g->view->nkernels; i++)
+        launched[g->view->kernels[i].name] |= g->view->kernels[i].launch != TL_NONE;
     for (size_t i = 0; i < g->view->nkernels; i++) {
         const tl_kernel *k = &g->view->kernels[i];
         uint32_t call = k->launch != TL_NONE ? g->call[k->launch] : child_of(t, 0, TL_TREE_NONE, TL_NO_NAME, TL_NONE);
@@ -365,6 +371,10 @@ static void add_work(growing *g)
         n->kernels++;
         n->device_ns = tl_ns_add(n->device_ns, ns);
         n->comm_exposed_ns = tl_ns_add(n->comm_exposed_ns, exposed_ns[i]);
+        if (k->step >= 0 && (k->launch != TL_NONE || !launched[k->name])) {
+            n->steps_count++;
+            n->steps_ns = tl_ns_add(n->steps_ns, ns);
+        }
         self->device_self_ns = tl_ns_add(self->device_self_ns, ns);
     }
 }
@@ -386,6 +396,7 @@ static void grow_tree(context_tree *tree, const tl_rank_view *view)
         around->kernels += n->kernels;
         around->device_ns = tl_ns_add(around->device_ns, n->device_ns);
         around->comm_exposed_ns = tl_ns_add(around->comm_exposed_ns, n->comm_exposed_ns);
+        around->steps_ns = tl_ns_add(around->steps_ns, n->steps_ns);
     }
     tl_arena_free(&g.arena);
     free(g.turns.v);
@@ -491,6 +502,7 @@ static void add_rest(tl_call_tree *rest, const tl_call_tree *n)
     rest->kernels += n->kernels;
     rest->device_ns = tl_ns_add(rest->device_ns, n->device_ns);
     rest->comm_exposed_ns = tl_ns_add(rest->comm_exposed_ns, n->comm_exposed_ns);
+    rest->steps_ns = tl_ns_add(rest->steps_ns, n->steps_ns);
 }
 
 static void add_rows(const listing *l, tl_table *table)

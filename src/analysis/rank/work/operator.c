@@ -54,6 +54,7 @@ typedef struct total {
     int64_t open; /* number of them that are open now */
     size_t depth; /* smallest number of entries that were open around one */
     int64_t count, host_ns, self_ns, min_ns, max_ns, device_self_ns, span_ns;
+    int64_t steps_count, steps_ns; /* the parts of count and self_ns in steps */
     wide sum_ns, squares; /* of durations, and of their squares; exact integers, so the sums do not depend on order */
     bool overflows;       /* squares has overflowed */
     int64_t launching;    /* number of entries that launched device work themselves */
@@ -173,7 +174,7 @@ static void close_one(sweep *s)
 {
     const tl_ops *ops = &s->view->ops;
     const frame *f = &s->open.v[--s->open.n];
-    int64_t ns = ops->dur_ns[f->op];
+    int64_t ns = ops->dur_ns[f->op], self_ns = tl_ns_max(ns - f->called_ns, 0);
     total *t = &s->totals.v[f->total];
 
     t->count++;
@@ -182,7 +183,11 @@ static void close_one(sweep *s)
         t->overflows = true;
     t->min_ns = tl_ns_min(t->min_ns, ns);
     t->max_ns = tl_ns_max(t->max_ns, ns);
-    t->self_ns = tl_ns_add(t->self_ns, tl_ns_max(ns - f->called_ns, 0));
+    t->self_ns = tl_ns_add(t->self_ns, self_ns);
+    if (tl_step_at(s->view->steps, s->view->nsteps, ops->start_ns[f->op]) >= 0) {
+        t->steps_count++;
+        t->steps_ns = tl_ns_add(t->steps_ns, self_ns);
+    }
     if (--t->open == 0) {
         t->host_ns = tl_ns_add(t->host_ns, ns);
         add_work(&t->all, &f->work);
@@ -258,6 +263,8 @@ static tl_operator_row row_of(const sweep *s, const total *t, int64_t *durations
         .count = t->count,
         .host_ns = t->host_ns,
         .host_self_ns = t->self_ns,
+        .steps_count = t->steps_count,
+        .steps_ns = t->steps_ns,
         .mean_ns = (double)t->sum_ns / (double)t->count,
         .std_ns = deviation_of(t),
         .min_ns = t->min_ns,

@@ -110,12 +110,21 @@ static inline void put_kernel(run *r, int32_t rank, tl_kind kind, const char *te
     const tl_table *steps = tl_tables_get(&r->tables, &tl_step_schema);
     const uint32_t id = name(r, text);
     int32_t nsteps = steps->n > 0 ? ((const tl_step *)tl_table_row(steps, steps->n - 1))->step + 1 : 0;
+    tl_kernel_row all = { .rank = rank, .kind = (uint8_t)kind, .name = id };
+    put(r, &tl_kernel_row_schema, &all);
     for (int32_t i = 0; i < (int32_t)count; i++) {
         int64_t more_ns = (int64_t)(((uint64_t)(i / 2 + 3 * rank) * 2654435761U + (uint64_t)each_us) % 2001) - 1000;
-        tl_interval launch = { .rank = rank, .kind = (uint8_t)kind, .step = nsteps > 0 ? i % nsteps : -1, .name = id,
+        tl_interval launch = { .rank = rank, .kind = (uint8_t)kind, .step = nsteps > 0 ? i % nsteps : -1, .name = id, .operator = TL_NO_NAME,
                                .duration_ns = each_us * US + (i % 2 == 0 ? more_ns : -more_ns) };
         tl_table_append(&r->intervals, &launch, 1);
     }
+}
+
+/* All launches of the run have this operator around them. */
+static inline void put_operator(run *r, const char *text)
+{
+    TL_ROWS (tl_interval, row, &r->intervals)
+        row->operator = name(r, text);
 }
 
 /* A comparison that has taken the launches of both runs. */
@@ -125,9 +134,9 @@ static inline tl_diff *begin(run *a, run *b)
                                       { .path = "b", .tables = &b->tables, .name = name_of, .name_arg = &b->names } } };
     tl_diff *diff = tl_diff_new(&input);
     TL_ROWS (const tl_interval, row, &a->intervals)
-        tl_diff_take_interval(diff, 0, row);
+        tl_diff_take(diff, 0, &tl_interval_schema, row);
     TL_ROWS (const tl_interval, row, &b->intervals)
-        tl_diff_take_interval(diff, 1, row);
+        tl_diff_take(diff, 1, &tl_interval_schema, row);
     return diff;
 }
 
@@ -174,9 +183,9 @@ static inline const tl_diff_kernel *kernel_of(tl_diff *diff, const char *text)
 
 static inline void put_node(tl_diff *diff, int side, run *r, int32_t depth, tl_tree_kind kind, const char *text, int64_t us)
 {
-    tl_call_tree row = { .rank = 0, .depth = depth, .kind = (uint8_t)kind, .count = 6, .device_ns = 6 * us * US,
-                         .name = name(r, text) };
-    tl_diff_take_node(diff, side, &row);
+    tl_call_tree row = { .rank = 0, .depth = depth, .kind = (uint8_t)kind, .count = 7, .device_ns = 7 * us * US,
+                         .steps_count = 6, .steps_ns = 6 * us * US, .name = name(r, text) };
+    tl_diff_take(diff, side, &tl_call_tree_schema, &row);
 }
 
 #endif

@@ -40,13 +40,13 @@ static void times_that_hold_waiting_are_never_sure(void)
 {
     run *a = ranks_of(4, 6, plain, 3), *b = ranks_of(4, 6, plain, 9);
     for (int32_t rank = 0; rank < 4; rank++) {
-        tl_operator_row op = { .rank = rank, .count = 6, .host_self_ns = 600 * US, .name = name(a, "aten::item") };
+        tl_operator_row op = { .rank = rank, .count = 6, .steps_count = 6, .steps_ns = 600 * US, .name = name(a, "aten::item") };
         put_kernel(a, rank, TL_COMM, "nccl_AllReduce", 6, 100);
         put_kernel(b, rank, TL_COMM, "nccl_AllReduce", 6, 130 + rank % 2);
         put_kernel(a, rank, TL_COMPUTE, "gemm", 6, 100);
         put_kernel(b, rank, TL_COMPUTE, "gemm", 6, 130 + rank % 2);
         put(a, &tl_operator_row_schema, &op);
-        op.host_self_ns += (200 + rank % 2) * US;
+        op.steps_ns += (200 + rank % 2) * US;
         op.name = name(b, "aten::item");
         put(b, &tl_operator_row_schema, &op);
     }
@@ -65,7 +65,7 @@ static void a_recording_that_begins_within_a_step_changes_no_count(void)
 {
     run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
     for (int32_t rank = 0; rank < 2; rank++) {
-        tl_operator_row op = { .rank = rank, .count = 6, .host_self_ns = 600 * US, .name = name(a, "aten::mm") };
+        tl_operator_row op = { .rank = rank, .count = 6, .steps_count = 6, .steps_ns = 600 * US, .name = name(a, "aten::mm") };
         tl_interval before = { .rank = rank, .kind = TL_COMPUTE, .step = -1, .duration_ns = 20 * US, .name = name(b, "gemm") };
         put(a, &tl_operator_row_schema, &op);
         op.count = 7;
@@ -111,15 +111,23 @@ static void a_collective_that_cannot_be_matched_is_not_gone(void)
 {
     for (int unmatched = 0; unmatched < 2; unmatched++) {
         run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
-        tl_bandwidth row = { .kind = TL_ALL_REDUCE, .collectives = 6, .ranks = 2, .bytes = 6000, .kernel_ns = 900 * US };
-        tl_exposed whole = { .rank = 0, .step = -1, .kind = TL_ALL_REDUCE, .exposed_ns = 900 * US,
-                             .unknown_ns = 200 * US * unmatched,
-                             .unknown_why = unmatched ? TL_COMM_DOUBT_NO_TRACE : TL_COMM_DOUBT_NONE };
-        put(a, &tl_bandwidth_schema, &row);
-        put(b, &tl_exposed_schema, &whole);
-        tl_diff *diff = compare(a, b);
-        TL_ROWS (const tl_diff_kernel, collective, tl_diff_table(diff, &tl_diff_collective_schema))
+        tl_collective_row row = { .kind = TL_ALL_REDUCE, .n = 2, .state = TL_COLL_WHOLE, .bytes = 1000, .step = 2,
+                                  .kernel_sum_ns = 150 * US };
+        tl_diff *diff = begin(a, b);
+        tl_diff_take(diff, 0, &tl_collective_row_schema, &row);
+        row.step = 6; /* no compared step */
+        tl_diff_take(diff, 0, &tl_collective_row_schema, &row);
+        row.state = TL_COLL_PARTIAL;
+        if (unmatched)
+            tl_diff_take(diff, 1, &tl_collective_row_schema, &row);
+        tl_diff_compare(diff);
+        const tl_table *collectives = tl_diff_table(diff, &tl_diff_collective_schema);
+        const tl_diff_kernel *transfer = tl_table_row(collectives, 0);
+        TL_ROWS (const tl_diff_kernel, collective, collectives)
             CU_ASSERT_EQUAL(collective->change, unmatched ? TL_DIFF_SAME : TL_DIFF_REMOVED);
+        CU_ASSERT_TRUE(is_named(diff, transfer->name, "all_reduce of world, 2 ranks, from 512 bytes"));
+        CU_ASSERT_DOUBLE_EQUAL(transfer->a_count, 1.0 / 6, 1e-9);
+        CU_ASSERT_EQUAL(transfer->a_ns, 12500); /* 150 us of 2 ranks and 6 steps */
         end(diff, a, b);
     }
 }
@@ -131,6 +139,8 @@ static void a_kernel_replaces_another_under_its_operator(void)
         put_kernel(a, rank, TL_COMPUTE, "cutlass_kernel", 6, 30);
         put_kernel(b, rank, TL_COMPUTE, "Cijk_kernel", 6, 60);
     }
+    put_operator(a, "aten::mm");
+    put_operator(b, "aten::mm");
     tl_diff *diff = begin(a, b);
     put_node(diff, 0, a, 0, TL_TREE_OPERATOR, "aten::mm", 30);
     put_node(diff, 0, a, 1, TL_TREE_WORK, "cutlass_kernel", 30);
@@ -163,12 +173,9 @@ static void a_collective_replaces_no_other(void)
             put_kernel(a, rank, TL_COMM, "nccl_AllReduce_Ring", 6, 30);
             put_kernel(b, rank, TL_COMM, in_b[same], 6, 60);
         }
-        tl_diff *diff = begin(a, b);
-        put_node(diff, 0, a, 0, TL_TREE_OPERATOR, "record_param_comms", 30);
-        put_node(diff, 0, a, 1, TL_TREE_WORK, "nccl_AllReduce_Ring", 30);
-        put_node(diff, 1, b, 0, TL_TREE_OPERATOR, "record_param_comms", 60);
-        put_node(diff, 1, b, 1, TL_TREE_WORK, in_b[same], 60);
-        tl_diff_compare(diff);
+        put_operator(a, "record_param_comms");
+        put_operator(b, "record_param_comms");
+        tl_diff *diff = compare(a, b);
         const tl_table *kernels = tl_diff_table(diff, &tl_diff_kernel_schema);
         const tl_diff_kernel *row = tl_table_row(kernels, 0);
         CU_ASSERT_EQUAL(kernels->n, same ? 1 : 2);
@@ -220,6 +227,30 @@ static void of_a_slower_and_a_faster_rank_the_slower_is_named(void)
     end(diff, a, b);
 }
 
+/* Two stages of two ranks each in A, and of four and one in B.  Every stage has as much time as in A, and the kernel that both
+ * have takes 1.3 times as long in the first. */
+static void roles_weigh_on_both_sides_alike(void)
+{
+    run *a = ranks_of(4, 6, plain, 3), *b = ranks_of(5, 6, plain, 9);
+    for (int32_t rank = 0; rank < 5; rank++) {
+        if (rank < 4) {
+            put_kernel(a, rank, TL_COMPUTE, rank < 2 ? "embedding<1>" : "head", 6, rank < 2 ? 100 : 300);
+            put_kernel(a, rank, TL_COMPUTE, "gemm", 60, 20);
+        }
+        put_kernel(b, rank, TL_COMPUTE, rank < 4 ? "embedding<1>" : "head", 6, rank < 4 ? 100 : 300);
+        put_kernel(b, rank, TL_COMPUTE, "gemm", 60, rank < 4 ? 26 : 20);
+    }
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_TRUE(tl_diff_basis_of(diff).by_role);
+    CU_ASSERT_EQUAL(kernel_of(diff, "head")->change, TL_DIFF_SAME);
+    CU_ASSERT_DOUBLE_EQUAL(kernel_of(diff, "head")->b_count, 0.5, 1e-9);
+    CU_ASSERT_TRUE(llabs(kernel_of(diff, "head")->change_ns) < US);
+    CU_ASSERT_STRING_EQUAL(kernel_of(diff, "gemm")->ranks, "0-3");
+    CU_ASSERT_DOUBLE_EQUAL(kernel_of(diff, "gemm")->ranks_times, 1.3, 0.03);
+    CU_ASSERT_TRUE(llabs(kernel_of(diff, "gemm")->change_ns - 30 * US) < US); /* 60 us on half of the ranks of A */
+    end(diff, a, b);
+}
+
 /* A kernel that is new on all ranks, and takes longest on one, is not new there alone. */
 static void a_kernel_that_is_new_everywhere_names_no_rank(void)
 {
@@ -260,7 +291,8 @@ static void a_kernel_of_one_step_is_not_tested(void)
     }
     tl_diff *diff = compare(a, b);
     CU_ASSERT_TRUE(isnan(kernel_of(diff, "gemm")->p_value));
-    CU_ASSERT_EQUAL(kernel_of(diff, "gemm")->change, TL_DIFF_SAME);
+    CU_ASSERT_EQUAL(kernel_of(diff, "gemm")->change, TL_DIFF_TIME);
+    CU_ASSERT_EQUAL(kernel_of(diff, "gemm")->sure, 0);
     CU_ASSERT_EQUAL_FATAL(nfound(diff), 2);
     CU_ASSERT_TRUE(is_named(diff, found(diff, 1)->name, "gemm"));
     CU_ASSERT_EQUAL(found(diff, 1)->sure, 0);
@@ -321,6 +353,7 @@ static const unit_test tests[] = {
     TEST(a_kernel_that_is_slower_everywhere_names_no_rank),
     TEST(a_kernel_that_is_new_everywhere_names_no_rank),
     TEST(a_kernel_of_one_step_is_not_tested),
+    TEST(roles_weigh_on_both_sides_alike),
 };
 
 int main(void)

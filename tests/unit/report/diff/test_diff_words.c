@@ -187,7 +187,7 @@ static bool passes(const told *t, const char *thresholds, const char *said)
     return judge(t, thresholds, said) == TL_GATES_PASSED;
 }
 
-/* Work on some ranks; without marks of steps what p rests on is said. */
+/* Work on some ranks. */
 static void ranks_that_a_kernel_changes_on_are_told(void)
 {
     told *t = tell(0.02, 0.0005);
@@ -202,7 +202,7 @@ static void ranks_that_a_kernel_changes_on_are_told(void)
     expect(t, "B takes 2.0 % more time per step: 100 ms in A, 102 ms in B (whole recordings by\n"
               "  their steps; p < 0.001, rank test).\n"
               "  +0.4 %, 400 us in `flash_bwd` on rank 3 (takes 1.3 times as long there)\n"
-              "    (p < 0.001, over ranks)\n");
+              "    (p < 0.001)\n");
     CU_ASSERT_TRUE(passes(t, "kernel>+20%", "tlmpi: --fail-on kernel>+20%: +30.0 % (flash_bwd on rank 3)\n"));
     CU_ASSERT_FALSE(passes(t, "kernel>+31%", ""));
     end(t);

@@ -154,6 +154,27 @@ static void exposed_communication_is_of_the_module_that_launched_it(void)
     drawing_free(d);
 }
 
+/* Three runs, the first of them before the first step. */
+static void what_is_in_steps_is_told_beside_the_whole(void)
+{
+    drawing *d = draw("steps:       ....4444444455555555",
+                      "op 1 f:      .==..==.....==......",
+                      "launch 1 go: .a....b......c......",
+                      "compute 7 k: ..A.....BB.....CCC..", NULL);
+    const tl_table *t = tree_of(&d->view, &d->out);
+    for (size_t i = 0; i < t->n; i++) {
+        CU_ASSERT_EQUAL(row_at(t, i)->count, 3);
+        CU_ASSERT_EQUAL(row_at(t, i)->steps_count, 2);
+        CU_ASSERT_EQUAL(row_at(t, i)->steps_ns, 5 * US);
+    }
+    tl_operator_analysis.per_rank(&d->view, &config, &d->out);
+    const tl_operator_row *f = tl_table_row(tl_tables_get(&d->out, &tl_operator_row_schema), 0);
+    CU_ASSERT_EQUAL(f->count, 3);
+    CU_ASSERT_EQUAL(f->steps_count, 2);
+    CU_ASSERT_EQUAL(f->steps_ns, 4 * US);
+    drawing_free(d);
+}
+
 static void work_without_a_launch_is_below_a_node_of_its_own(void)
 {
     check_tree(draw("op 1 f:       .===.......",
@@ -329,7 +350,8 @@ int main(void)
         TEST(what_other_threads_do_is_in_the_main_threads_annotation),
         TEST(modules_are_nodes),
         TEST(exposed_communication_is_of_the_module_that_launched_it),
-        TEST(work_without_a_launch_is_below_a_node_of_its_own),
+        TEST(what_is_in_steps_is_told_beside_the_whole),
+    TEST(work_without_a_launch_is_below_a_node_of_its_own),
         TEST(ties_and_cuts_have_one_order),
         TEST(a_graph_is_one_launch_of_many),
         TEST(the_backward_pass_names_its_forward_operators),
