@@ -160,55 +160,27 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
 
 /* ------------------------------------------------------------------------------------------------------------ next */
 
-/* What to do next, by cause, and the table that shows more; NULL: none. */
-static const struct {
-    const char *advice, *table;
-} next_of[] = {
-    [TL_CAUSE_UNKNOWN] = { "record that rank again with Python stacks (with_stack=True) and compare it with a peer",
-                           "excess" },
-    [TL_CAUSE_COMPUTE_SLOW] = { "compare these kernels with a peer's: shapes, library versions, what else runs on that "
-                                "device",
-                                "kernel_ranks" },
-    [TL_CAUSE_THROTTLED] = { "look at clocks, power and temperature of that device, and at what else runs on it",
-                             "kernel_ranks" },
-    [TL_CAUSE_MORE_WORK] = { "balance what ranks are given: sequence lengths, batch, experts, layers of a stage",
-                             "operator_ranks" },
-    [TL_CAUSE_HOST_LATE] = { "record that rank with Python stacks (with_stack=True) or run py-spy on it; pin its "
-                             "process to cores near its device",
-                             "idle_summary" },
-    [TL_CAUSE_INPUT] = { "more workers or prefetch for the data loader of that rank; look at its storage",
-                         "idle_summary" },
-    [TL_CAUSE_H2D] = { "pin host memory, copy with non_blocking=True, and look at the bus of that device", "copy" },
-    [TL_CAUSE_GC] = { "collect garbage on all ranks in the same steps (gc.disable, then gc.collect), or gc.freeze",
-                      "idle_summary" },
-    [TL_CAUSE_SYNC_DRAIN] = { "take out what reads values of the device in the step (item, cpu, nonzero, print)",
-                              "idle_summary" },
-    [TL_CAUSE_ALLOCATOR] = { "do not empty the cache in the step; try "
-                             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-                             "idle_summary" },
-    [TL_CAUSE_SLOW_LINK] = { "run nccl-tests between the ranks at its ends, and look at counters of their links",
-                             "link" },
-    [TL_CAUSE_OTHER_GROUP] = { "record all members of its groups, so that this communication can be matched", "group" },
-    [TL_CAUSE_MIXED] = { "begin with the largest of its causes", "excess" },
-    [TL_CAUSE_COPY] = { "compare these copies with a peer's: sizes, pinned memory, the bus of that device", "copy" },
-};
+extern const char *const tl_next_text[]; /* the lines of next.txt */
 
-/* What to do next where nothing can be judged. */
-static const char *const next_without[] = {
-    [TL_FOUND_NO_WORK] = "record with ProfilerActivity.CUDA (or the device's own)",
-    [TL_FOUND_ONE_RANK] = "record the other ranks too: a delay shows only against peers",
-    [TL_FOUND_SILENCE] =
-        "name the kernels that communicate in a rules file (--rules), or record where ranks communicate",
-    [TL_FOUND_UNMATCHED] = "record all members of a group in the same steps",
-};
+/* Returns what next.txt advises for the cause or finding: the line after that of its word and of the table that shows
+ * more. */
+static const char *advice_of(const char *word, const char **table)
+{
+    const char *const *line = tl_next_text;
+    const size_t n = strlen(word);
+    while (strncmp(*line, word, n) != 0 || (*line)[n] != ' ')
+        line += 2;
+    *table = *line + n + 1;
+    return line[1];
+}
 
 /* Returns what to do next where no rank and no link is named; empty: nothing is known to help. */
-static const char *without_culprit(const tl_answers *a)
+static const char *without_culprit(const tl_answers *a, const char **table)
 {
     if (a->finding < TL_FOUND_NO_VERDICT)
-        return next_without[a->finding];
+        return advice_of(tl_finding_labels[a->finding], table);
     if (a->imbalance.roles_ns > 0 && a->imbalance.roles_ns == tl_largest_imbalance(a))
-        return next_of[TL_CAUSE_MORE_WORK].advice;
+        return advice_of("more_work", table);
     if (a->trust.nsteps > 0 && a->trust.nsteps < TL_PATTERN_LEAST)
         return a->trust.missing > 0 ? "record all ranks, and more steps, five at least"
                                     : "record more steps, five at least: of these few chance is not told from a delay";
@@ -217,23 +189,24 @@ static const char *without_culprit(const tl_answers *a)
     if (a->imbalance.hosts_ns == 0 || a->imbalance.hosts_ns != tl_largest_imbalance(a))
         return "";
     return a->trust.nranks > 1 && a->imbalance.hosts_rank >= 0
-               ? next_of[TL_CAUSE_HOST_LATE].advice
+               ? advice_of("host_late", table)
                : "launch less: CUDA graphs, torch.compile, larger batches, fused operators";
 }
 
 tl_phrase tl_next_in_words(const tl_answers *a, const char **table)
 {
     const char *file = a->untraced_file.text;
-    const bool found = !a->phases_alone && a->finding > TL_FOUND_NONE, untraced = found && tl_is_untraced(a->first);
-    *table = found && !untraced ? next_of[a->first->cause].table : NULL;
-    if (untraced)
-        return tl_phrase_of("record that rank: its own trace shows whether it comes late, and why%s%s",
-                            file[0] != '\0' ? " - by the names of the others, its file is " : "", file);
+    *table = NULL;
     if (a->phases_alone)
         return tl_phrase_of("%s", a->phases->verdict == TL_PHASE_STRAGGLER
                                       ? "record Kineto traces of all ranks in such steps: they show why"
                                       : "");
-    return tl_phrase_of("%s", found ? next_of[a->first->cause].advice : without_culprit(a));
+    if (a->finding <= TL_FOUND_NONE)
+        return tl_phrase_of("%s", without_culprit(a, table));
+    if (tl_is_untraced(a->first))
+        return tl_phrase_of("record that rank: its own trace shows whether it comes late, and why%s%s",
+                            file[0] != '\0' ? " - by the names of the others, its file is " : "", file);
+    return tl_phrase_of("%s", advice_of(tl_cause_labels[a->first->cause], table));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- selection */

@@ -3,6 +3,7 @@
 #include "flat.h"
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/idle_tables.h"
+#include "tlmpi/report/answers/tell.h"
 #include "tlmpi/report/ask.h"
 
 /* Good until the next call. */
@@ -468,7 +469,24 @@ static void a_rank_that_is_numbered_by_order_has_a_file(void)
     job_free(j);
 }
 
+static void each_cause_and_finding_has_a_next_step_and_its_table(void)
+{
+    tl_culprit culprit = { .rank = 1, .kind = TL_CULPRIT_RANK };
+    tl_answers a = { .culprits = &culprit, .nculprits = 1, .first = &culprit };
+    for (uint8_t i = 0; i < TL_FOUND_NO_VERDICT || tl_cause_labels[i] != NULL; i++) {
+        const char *table = NULL;
+        culprit.cause = i;
+        a.finding = TL_FOUND_STRAGGLER;
+        if (tl_cause_labels[i] != NULL)
+            CU_ASSERT_TRUE(tl_next_in_words(&a, &table).text[0] != '\0' && table != NULL && strchr(table, ' ') == NULL);
+        a.finding = (tl_finding)i;
+        if (i < TL_FOUND_NO_VERDICT)
+            CU_ASSERT_TRUE(tl_next_in_words(&a, &table).text[0] != '\0' && table != NULL && strchr(table, ' ') == NULL);
+    }
+}
+
 static const unit_test tests[] = {
+    TEST(each_cause_and_finding_has_a_next_step_and_its_table),
     TEST(each_question_has_a_paragraph_with_evidence_and_confidence),
     TEST(several_places_are_told_each_with_its_part), TEST(waits_in_sends_and_receives_are_waits), TEST(what_binds_a_rank_is_told), TEST(other_steps_and_stages_are_no_peers),
     TEST(the_largest_part_of_the_delay_is_named),
