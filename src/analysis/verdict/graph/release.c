@@ -3,7 +3,8 @@
  *     host     [launch a][launch b][ synchronize        ]
  *     device       [    a    ][        b         ]           b released the call: the last kernel that ends before
  *                                                            the return, among the kernels launched before the call
- *                                                            (on its stream, if the call names one)
+ *                                                            (on its stream, if the call names one and its
+ *                                                            work ended in the call)
  */
 #include "build.h"
 #include "tlmpi/base/sort.h"
@@ -25,16 +26,19 @@ static bool launched_by(const tl_graph_build *b, uint32_t kernel, int64_t at_ns)
 uint32_t tl_graph_release_of(const tl_graph_build *b, const tl_waiting_call *call, int64_t start_ns, int64_t end_ns)
 {
     int64_t since = tl_ns_max(start_ns, end_ns - TL_WAKE_NS);
+    uint32_t other = TL_NONE; /* on a stream that the asked one waits for by an event */
     for (size_t i = tl_graph_ended(b, end_ns + TL_WAKE_SPREAD_NS); i > 0; i--) {
         uint32_t kernel = b->by_end[i - 1];
         const tl_kernel *k = &b->view->kernels[kernel];
         if (k->end_ns < since)
-            return TL_NONE;
+            break;
         bool asked = call->stream < 0 || call->kind != TL_CALL_WAITS_STREAM || k->stream == call->stream;
         if (asked && launched_by(b, kernel, start_ns))
             return kernel;
+        if (other == TL_NONE && k->end_ns >= end_ns - TL_WAKE_SPREAD_NS && launched_by(b, kernel, start_ns))
+            other = kernel;
     }
-    return TL_NONE;
+    return other;
 }
 
 bool tl_graph_runs_on(const tl_graph_build *b, int64_t start_ns, int64_t end_ns)

@@ -36,6 +36,18 @@ static void a_stream_is_waited_for_alone(void)
     tl_rank_graph_free(&g);
 }
 
+/* Stream 7 waits by an event for the message on stream 9. */
+static void a_stream_is_waited_for_with_what_it_waits_for(void)
+{
+    tl_rank_graph g = drawn_graph(stretched(draw("launch 1 cudaLaunchKernel:  ab...............c...",
+                                                 "call 1/7 cudaStreamSynchronize: ....============....",
+                                                 "compute 7:                  ..A..............CCC",
+                                                 "compute 9:                  ..BBBBBBBBBBBBB.....", NULL),
+                                            10));
+    expect_release(&g, 160, 150, 10);
+    tl_rank_graph_free(&g);
+}
+
 static void what_is_launched_later_releases_nothing(void)
 {
     tl_rank_graph g = drawn_graph(stretched(
@@ -184,6 +196,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(a_device_is_waited_for_until_its_last_work_has_ended),
         TEST(a_stream_is_waited_for_alone),
+        TEST(a_stream_is_waited_for_with_what_it_waits_for),
         TEST(what_is_launched_later_releases_nothing),
         TEST(a_wait_for_nothing_takes_what_it_took),
         TEST(a_copy_that_blocks_is_waited_for_by_its_own_call),
