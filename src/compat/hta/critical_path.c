@@ -422,7 +422,7 @@ static void add_device(builder *b, bool launch_edges)
     device d = { .waits_for = tl_arena_zeroed(&b->arena, c->frame->nindices, sizeof *d.waits_for) };
 
     TL_EACH (const tl_hta_row, row, g->clip.rows) {
-        if ((!tl_hta_on_stream(row) && !tl_hta_symbol_of(&g->clip, row)->sync) || row->link < 0 ||
+        if ((!tl_hta_on_stream(row) && !tl_hta_is(g->clip.symbols, row->name, TL_HTA_IS_SYNC)) || row->link < 0 ||
             (uint64_t)row->link >= c->frame->nindices)
             continue;
         const size_t *at_launch = &c->first[row->link], *at_start = &c->first[row->index];

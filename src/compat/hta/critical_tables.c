@@ -461,7 +461,7 @@ static void add_usual(parts *all, const tl_hta_job *job)
     bool any_forward = false;
 
     for (uint32_t i = 0; i < job->symbols->v.n; i++) {
-        nsteps += job->symbols->v.v[i].step_name;
+        nsteps += tl_hta_is(job->symbols, i, TL_HTA_STEP_NAME);
         any_forward = any_forward || tl_text_has(tl_hta_text(job->symbols, i), FORWARD);
     }
     TL_EACH (const tl_hta_frame, frame, job->frames)

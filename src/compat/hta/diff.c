@@ -52,7 +52,7 @@ static int64_t first_step(const tl_hta_job *job, tl_text *bad)
 
     for (size_t id = 0; id < job->symbols->v.n; id++) {
         const tl_hta_symbol *symbol = &job->symbols->v.v[id];
-        if (symbol->step_row && !is_step_name(tl_hta_text(job->symbols, (uint32_t)id)))
+        if ((symbol->traits & TL_HTA_STEP_ROW) && !is_step_name(tl_hta_text(job->symbols, (uint32_t)id)))
             *bad = tl_hta_text(job->symbols, (uint32_t)id);
         else if (symbol->step >= 0 && (first < 0 || symbol->step < first))
             first = symbol->step;

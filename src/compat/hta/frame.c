@@ -119,7 +119,7 @@ static void index_rows(tl_hta_frame *frame)
 /* Sets the fields that summarise the rows and the trace's metadata. */
 static void summarise_rows(tl_hta_frame *frame, const tl_meta *meta)
 {
-    bool launches[TL_HTA_MTIA + 1] = { false };
+    unsigned traits = 0;
 
     frame->nloaded = frame->rows.n;
     frame->raw_min_ts = INFINITY;
@@ -127,15 +127,15 @@ static void summarise_rows(tl_hta_frame *frame, const tl_meta *meta)
     TL_EACH (const tl_hta_row, row, frame->rows) {
         frame->raw_min_ts = fmin(frame->raw_min_ts, row->ts);
         frame->raw_max_ts = fmax(frame->raw_max_ts, row->ts);
-        launches[tl_hta_symbol_of(frame, row)->launch] = true;
+        traits |= tl_hta_symbol_of(frame, row)->traits;
     }
     frame->world_size = meta->world_size;
     frame->has_base = meta->has_base;
     frame->base_ns = meta->base_ns;
     frame->vendor = strstr(meta->backend, "mtia:hccl") != NULL ? TL_HTA_MTIA
-                    : launches[TL_HTA_NVIDIA]                  ? TL_HTA_NVIDIA
-                    : launches[TL_HTA_AMD]                     ? TL_HTA_AMD
-                    : launches[TL_HTA_MTIA]                    ? TL_HTA_MTIA
+                    : traits & TL_HTA_OF_NVIDIA                ? TL_HTA_NVIDIA
+                    : traits & TL_HTA_OF_AMD                   ? TL_HTA_AMD
+                    : traits & TL_HTA_OF_MTIA                  ? TL_HTA_MTIA
                                                                : TL_HTA_NO_LAUNCH;
 }
 
@@ -243,7 +243,7 @@ static bool find_cut(cut *c, const tl_hta_frame *frame)
         any_host = true;
         first_start = fmin(first_start, row->ts);
         host_end = fmax(host_end, row->end);
-        if (tl_hta_symbol_of(frame, row)->step_name) {
+        if (tl_hta_is(frame->symbols, row->name, TL_HTA_STEP_NAME)) {
             any_step = true;
             c->last_start = fmax(c->last_start, row->ts);
             c->last_end = fmax(c->last_end, row->end);

@@ -31,7 +31,7 @@ typedef enum tl_hta_class {
 /* Labels of the classes, as in HTA. */
 extern const char *const tl_hta_class_labels[TL_HTA_NCLASSES];
 
-/* The vendor of a launch call, by its name. */
+/* The vendor of the device, by the names of launch calls. */
 typedef enum tl_hta_vendor { TL_HTA_NO_LAUNCH, TL_HTA_NVIDIA, TL_HTA_AMD, TL_HTA_MTIA } tl_hta_vendor;
 
 /* Traits of a name or a category, as bits. */
@@ -47,19 +47,21 @@ enum {
     TL_HTA_IS_AUTOGRAD = 256,
     TL_HTA_LOCKS = 512,   /* call that holds the runtime's lock */
     TL_HTA_BLOCKS = 1024, /* call that waits for the device */
+    TL_HTA_OF_NVIDIA = 2048,
+    TL_HTA_OF_AMD = 4096,
+    TL_HTA_OF_MTIA = 8192,
+    TL_HTA_IS_SYNC = 1 << 14,   /* device work even without a stream */
+    TL_HTA_STEP_ROW = 1 << 15,  /* rows of this name are step windows */
+    TL_HTA_STEP_NAME = 1 << 16, /* counts for the cut of the last step */
+    TL_HTA_STEP_MARK = 1 << 17, /* its thread is the main one of the call graph */
+    TL_HTA_BACKWARD = 1 << 18,  /* its thread runs the backward pass */
+    TL_HTA_BACKWARD_MARK = 1 << 19,
 };
 
 typedef struct tl_hta_symbol {
     unsigned traits;
     tl_hta_class class;
-    tl_hta_vendor launch;
-    bool sync;          /* "Event Sync" or "Context Sync": device work even without a stream */
-    bool step_row;      /* begins with ProfilerStep: rows of this name are step windows */
-    bool step_name;     /* begins with ProfilerStep# and a digit: counts for the cut of the last step */
-    bool step_mark;     /* begins with ProfilerStep#: its thread is the main one of the call graph */
-    bool autograd;      /* has "autograd::" in it: its thread runs the backward pass */
-    bool backward_mark; /* begins with "## backward ##" */
-    int64_t step;       /* step number in a name of step_row; -1: none */
+    int64_t step; /* number of the step in the name of a step row; -1: none */
 } tl_hta_symbol;
 
 /* Names and categories of all ranks, as ids in one table.  A text's properties are set when the text enters the table.
@@ -87,9 +89,9 @@ static inline bool tl_hta_is(const tl_hta_symbols *symbols, uint32_t id, unsigne
     return (symbols->v.v[id].traits & traits) != 0;
 }
 
-/* A rule of the classification: the name begins with `begins` and has `has` somewhere after that. */
+/* A rule of the classification: the name matches the pattern, as in fnmatch. */
 typedef struct tl_hta_rule {
-    const char *begins, *has;
+    const char *pattern;
     tl_hta_class class;
     const char *seen; /* example: a name for which this rule is the first match */
 } tl_hta_rule;
@@ -98,7 +100,7 @@ typedef struct tl_hta_rule {
 extern const tl_hta_rule tl_hta_rules[];
 extern const size_t tl_hta_nrules;
 
-/* Returns the first matching rule. */
+/* Returns the first matching rule; the name is 0-terminated. */
 const tl_hta_rule *tl_hta_rule_of(tl_text name);
 
 /* ----------------------------------------------------------------------------------------------------------- a rank */
@@ -192,7 +194,7 @@ static inline bool tl_hta_on_stream(const tl_hta_row *row)
 
 static inline bool tl_hta_on_device(const tl_hta_frame *frame, const tl_hta_row *row)
 {
-    return (row->stream >= 0 && row->correlation >= 0) || tl_hta_symbol_of(frame, row)->sync;
+    return (row->stream >= 0 && row->correlation >= 0) || tl_hta_is(frame->symbols, row->name, TL_HTA_IS_SYNC);
 }
 
 /* Returns the row with this index, the last copy of a row that the cut has repeated; NULL: none. */
@@ -297,7 +299,7 @@ tl_hta_table tl_hta_critical_paths;
  * writes it.  folder->error is TL_EINPUT if the file is no memory timeline. */
 void tl_hta_memory_timeline(const char *path, tl_csv_folder *folder);
 
-/* Sets *out to a kernel's name without parameters and result type: "void f<int>(int)" gives "f". */
+/* Sets *out, 0-terminated, to a kernel's name without parameters and result type: "void f<int>(int)" gives "f". */
 void tl_hta_short_name(tl_bytes *out, tl_text name);
 
 /* Sets `out` to the text as part of a file's name: "::" and each character but letters, digits, '.', '_' and '-' become
@@ -307,7 +309,7 @@ size_t tl_hta_file_words(char *out, size_t most, const char *text);
 /* Returns the offset of UTF-8 character n, counted from 0; of a shorter text its length. */
 size_t tl_hta_nth_character(tl_text t, size_t n);
 
-/* Sets *out to the label of a name in HTA's plots, at most 45 characters. */
+/* Sets *out to the label of a name in HTA's plots, at most 45 characters; both are 0-terminated. */
 void tl_hta_timeline_name(tl_bytes *out, tl_text name);
 
 #endif

@@ -201,9 +201,8 @@ static void nest_threads(tl_hta_graph *g)
             .thread = t, .label_row = t->at[0], .from = nest.nopened, .own_root = root_of(t->track)
         };
         for (size_t i = 0; i < t->n; i++) {
-            const tl_hta_symbol *symbol = tl_hta_symbol_of(g->frame, &rows[t->at[i]]);
-            stack.main |= symbol->step_mark;
-            stack.backward |= symbol->autograd;
+            stack.main |= tl_hta_is(g->frame->symbols, rows[t->at[i]].name, TL_HTA_STEP_MARK);
+            stack.backward |= tl_hta_is(g->frame->symbols, rows[t->at[i]].name, TL_HTA_BACKWARD);
             if (!tl_hta_on_stream(&rows[t->at[i]]))
                 host[n++] = t->at[i];
         }
@@ -261,12 +260,11 @@ static void place_kernels(tl_hta_graph *g)
 static size_t find_steps(uint32_t *steps, const tl_hta_graph *g, const tl_hta_thread *main)
 {
     size_t n = 0;
-    for (int backward_pass = 1; backward_pass >= 0 && n == 0; backward_pass--)
-        for (size_t i = 0; i < main->n; i++) {
-            const tl_hta_symbol *symbol = tl_hta_symbol_of(g->frame, &g->frame->rows.v[main->at[i]]);
-            if (g->node[main->at[i]].depth >= 0 && (backward_pass ? symbol->backward_mark : symbol->step_mark))
+    for (unsigned mark = TL_HTA_BACKWARD_MARK; mark >= TL_HTA_STEP_MARK && n == 0; mark >>= 2)
+        for (size_t i = 0; i < main->n; i++)
+            if (g->node[main->at[i]].depth >= 0 &&
+                tl_hta_is(g->frame->symbols, g->frame->rows.v[main->at[i]].name, mark))
                 steps[n++] = main->at[i];
-        }
     return n;
 }
 

@@ -234,7 +234,7 @@ void tl_hta_job_align(tl_hta_job *job, bool include_last_step)
     }
     /* Step names are shared by all ranks.  With fewer than two steps no step is cut. */
     TL_EACH (const tl_hta_symbol, symbol, job->symbols->v)
-        nsteps += symbol->step_name;
+        nsteps += (symbol->traits & TL_HTA_STEP_NAME) != 0;
     if (nsteps < 2)
         return;
     if (job->frames.v[0].vendor == TL_HTA_MTIA) {

@@ -12,6 +12,7 @@
 #include "frame.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/model/schema.h"
+#include <fnmatch.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,37 +25,36 @@ const char *const tl_hta_class_labels[TL_HTA_NCLASSES] = {
 };
 
 const tl_hta_rule tl_hta_rules[] = {
-    /* begins, has                               class                  seen */
-    { "nccl", "", TL_HTA_COMMUNICATION, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL" },
-    { "hip", "", TL_HTA_COMMUNICATION, "hipMemcpyAsync" },
-    { "hccl", "", TL_HTA_COMMUNICATION, "hccl_all_reduce" },
-    { "", "ncclKernel", TL_HTA_COMMUNICATION, "void ncclKernel_AllGather<int>(int)" },
-    { "Memcpy", "", TL_HTA_MEMORY, "Memcpy HtoD (Pageable -> Device)" },
-    { "Memset", "", TL_HTA_MEMORY, "Memset (Device)" },
-    { "dma", "", TL_HTA_MEMORY, "dma_load" },
-    { "Stream Wait Event", "", TL_HTA_OTHER, "Stream Wait Event" },
-    { "runFunction", "", TL_HTA_OTHER, "runFunction - job_prep" },
-    { "job_exe", "", TL_HTA_OTHER, "job_exe" },
-    { "packet", "", TL_HTA_OTHER, "packet" },
-    { "pe_exe", "", TL_HTA_OTHER, "pe_exe" },
-    { "cpum_exe_subgraph", "", TL_HTA_OTHER, "cpum_exe_subgraph" },
-    { "collective_subgraph_execution", "", TL_HTA_OTHER, "collective_subgraph_execution" },
-    { "cuda", "LaunchKernel", TL_HTA_OTHER, "cudaLaunchKernel" },
-    { "", "Memcpy", TL_HTA_OTHER, "cudaMemcpyAsync" },
-    { "", "Memset", TL_HTA_OTHER, "cudaMemsetAsync" },
-    { "", "dma", TL_HTA_OTHER, "void sdma_copy(int)" },
-    { "", "Sync", TL_HTA_OTHER, "Stream Sync" },
-    { "", "", TL_HTA_COMPUTATION, "ampere_sgemm_32x32_sliced1x4_tn" },
+    /* pattern, class, seen */
+    { "nccl*", TL_HTA_COMMUNICATION, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL" },
+    { "hip*", TL_HTA_COMMUNICATION, "hipMemcpyAsync" },
+    { "hccl*", TL_HTA_COMMUNICATION, "hccl_all_reduce" },
+    { "*ncclKernel*", TL_HTA_COMMUNICATION, "void ncclKernel_AllGather<int>(int)" },
+    { "Memcpy*", TL_HTA_MEMORY, "Memcpy HtoD (Pageable -> Device)" },
+    { "Memset*", TL_HTA_MEMORY, "Memset (Device)" },
+    { "dma*", TL_HTA_MEMORY, "dma_load" },
+    { "Stream Wait Event*", TL_HTA_OTHER, "Stream Wait Event" },
+    { "runFunction*", TL_HTA_OTHER, "runFunction - job_prep" },
+    { "job_exe*", TL_HTA_OTHER, "job_exe" },
+    { "packet*", TL_HTA_OTHER, "packet" },
+    { "pe_exe*", TL_HTA_OTHER, "pe_exe" },
+    { "cpum_exe_subgraph*", TL_HTA_OTHER, "cpum_exe_subgraph" },
+    { "collective_subgraph_execution*", TL_HTA_OTHER, "collective_subgraph_execution" },
+    { "cuda*LaunchKernel*", TL_HTA_OTHER, "cudaLaunchKernel" },
+    { "*Memcpy*", TL_HTA_OTHER, "cudaMemcpyAsync" },
+    { "*Memset*", TL_HTA_OTHER, "cudaMemsetAsync" },
+    { "*dma*", TL_HTA_OTHER, "void sdma_copy(int)" },
+    { "*Sync*", TL_HTA_OTHER, "Stream Sync" },
+    { "*", TL_HTA_COMPUTATION, "ampere_sgemm_32x32_sliced1x4_tn" },
 };
 const size_t tl_hta_nrules = sizeof tl_hta_rules / sizeof tl_hta_rules[0];
 
 const tl_hta_rule *tl_hta_rule_of(tl_text name)
 {
-    for (const tl_hta_rule *rule = tl_hta_rules;; rule++) {
-        size_t n = strlen(rule->begins);
-        if (tl_text_starts(name, rule->begins) && tl_text_has((tl_text){ name.p + n, name.n - n }, rule->has))
-            return rule;
-    }
+    const tl_hta_rule *rule = tl_hta_rules;
+    while (fnmatch(rule->pattern, name.p, 0) != 0)
+        rule++;
+    return rule;
 }
 
 /* Returns the k of a name "ProfilerStep#k", blanks around the '#' allowed; -1: no number follows.  The number is cut
@@ -65,19 +65,19 @@ static int64_t step_of(tl_text name)
     return sscanf(name.p, "ProfilerStep # %18[0-9]", digits) == 1 ? strtoll(digits, NULL, 10) : -1;
 }
 
-/* Traits of whole texts. */
+/* Traits of texts, by patterns as in fnmatch. */
 static const struct {
     unsigned traits;
-    const char *text;
+    const char *pattern;
 } meanings[] = {
-    { TL_HTA_QUEUES | TL_HTA_LOCKS, "cudaLaunchKernel" },
+    { TL_HTA_QUEUES | TL_HTA_LOCKS | TL_HTA_OF_NVIDIA, "cudaLaunchKernel" },
     { TL_HTA_QUEUES, "cudaLaunchKernelExC" },
     { TL_HTA_QUEUES, "cuLaunchKernel" },
     { TL_HTA_QUEUES, "cuLaunchKernelEx" },
     { TL_HTA_QUEUES | TL_HTA_LOCKS | TL_HTA_BLOCKS, "cudaMemcpyAsync" },
     { TL_HTA_QUEUES, "cudaMemsetAsync" },
-    { TL_HTA_QUEUES, "runFunction - job_prep_and_submit_for_execution" },
-    { TL_HTA_QUEUES, "hipLaunchKernel" },
+    { TL_HTA_QUEUES | TL_HTA_OF_MTIA, "runFunction - job_prep_and_submit_for_execution" },
+    { TL_HTA_QUEUES | TL_HTA_OF_AMD, "hipLaunchKernel" },
     { TL_HTA_QUEUES, "hipExtModuleLaunchKernel" },
     { TL_HTA_QUEUES, "hipMemsetAsync" },
     { TL_HTA_QUEUES, "hipMemcpyAsync" },
@@ -99,45 +99,30 @@ static const struct {
     { TL_HTA_HAS_NODES, "cuda_runtime" },
     { TL_HTA_HAS_NODES, "cuda_driver" },
     { TL_HTA_NAMES_THREAD, "user_annotation" },
+    { TL_HTA_IS_ATEN, "aten::*" },
+    { TL_HTA_IS_NCCL, "ncclKernel*" },
+    { TL_HTA_IS_FORWARD, "*forward*" },
+    { TL_HTA_IS_AUTOGRAD, "*autograd*" },
+    { TL_HTA_LAUNCHES_OP, "cuda*LaunchKernel*" },
+    { TL_HTA_LAUNCHES_OP, "cuLaunchKernel*" },
+    { TL_HTA_LAUNCHES_OP, "runFunction*" },
+    { TL_HTA_IS_SYNC, "Event Sync" },
+    { TL_HTA_IS_SYNC, "Context Sync" },
+    { TL_HTA_STEP_ROW, "ProfilerStep*" },
+    { TL_HTA_STEP_MARK, "ProfilerStep#*" },
+    { TL_HTA_STEP_NAME, "ProfilerStep#[0-9]*" },
+    { TL_HTA_BACKWARD, "*autograd::*" },
+    { TL_HTA_BACKWARD_MARK, "## backward ##*" },
 };
-
-static unsigned traits_of(tl_text text)
-{
-    unsigned traits = 0;
-
-    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
-        traits |= tl_text_is(text, meanings[i].text) ? meanings[i].traits : 0;
-    traits |= tl_text_starts(text, "aten::") ? TL_HTA_IS_ATEN : 0;
-    traits |= tl_text_starts(text, "ncclKernel") ? TL_HTA_IS_NCCL : 0;
-    traits |= tl_text_has(text, "forward") ? TL_HTA_IS_FORWARD : 0;
-    traits |= tl_text_has(text, "autograd") ? TL_HTA_IS_AUTOGRAD : 0;
-    if ((tl_text_starts(text, "cuda") && tl_text_has((tl_text){ text.p + 4, text.n - 4 }, "LaunchKernel")) ||
-        tl_text_starts(text, "cuLaunchKernel") || tl_text_starts(text, "runFunction"))
-        traits |= TL_HTA_LAUNCHES_OP;
-    return traits;
-}
 
 static tl_hta_symbol symbol_of(tl_text name)
 {
-    static const char marked[] = "ProfilerStep#";
-    const size_t n = sizeof marked - 1;
-    const bool step_row = tl_text_starts(name, "ProfilerStep"), step_mark = tl_text_starts(name, marked);
+    tl_hta_symbol symbol = { .class = tl_hta_rule_of(name)->class };
 
-    return (tl_hta_symbol){
-        .traits = traits_of(name),
-        .class = tl_hta_rule_of(name)->class,
-        .launch = tl_text_is(name, "cudaLaunchKernel")                                  ? TL_HTA_NVIDIA
-                  : tl_text_is(name, "hipLaunchKernel")                                 ? TL_HTA_AMD
-                  : tl_text_is(name, "runFunction - job_prep_and_submit_for_execution") ? TL_HTA_MTIA
-                                                                                        : TL_HTA_NO_LAUNCH,
-        .sync = tl_text_is(name, "Event Sync") || tl_text_is(name, "Context Sync"),
-        .step_row = step_row,
-        .step_name = step_mark && name.n > n && tl_is_digit(name.p[n]),
-        .step_mark = step_mark,
-        .autograd = tl_text_has(name, "autograd::"),
-        .backward_mark = tl_text_starts(name, "## backward ##"),
-        .step = step_row ? step_of(name) : -1,
-    };
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        symbol.traits |= fnmatch(meanings[i].pattern, name.p, 0) == 0 ? meanings[i].traits : 0;
+    symbol.step = symbol.traits & TL_HTA_STEP_ROW ? step_of(name) : -1;
+    return symbol;
 }
 
 uint32_t tl_hta_symbol_id(tl_hta_symbols *symbols, tl_text text)
@@ -176,6 +161,8 @@ void tl_hta_short_name(tl_bytes *out, tl_text name)
 
     out->n = 0;
     tl_bytes_put(out, name.p, name.n);
+    tl_bytes_put(out, "", 1);
+    out->n--;
     for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++)
         if (tl_text_starts(name, copies[i]))
             return;
@@ -198,6 +185,7 @@ void tl_hta_short_name(tl_bytes *out, tl_text name)
         from--;
     memmove(out->v, out->v + from, n - from);
     out->n = n - from;
+    out->v[out->n] = '\0';
 }
 
 size_t tl_hta_file_words(char *out, size_t most, const char *text)

@@ -3,82 +3,75 @@
  */
 #include "lens.h"
 #include "tlmpi/base/group.h"
+#include <ctype.h>
+#include <fnmatch.h>
 #include <stdlib.h>
-#include <strings.h>
 
 /* ----------------------------------------------------------------------------------------------------------- names */
 
-/* Names of runtime calls: `calls` follow "hip" or "cuda"; whole_calls are whole names. */
+/* The text that a pattern is matched with: the name; what follows "hip" or "cuda"; the name in lower case; the name
+ * without ".kd" at its end. */
+enum { NAME, CALL, LOWER, BARE, NTEXTS };
+
+/* Properties of names, by patterns as in fnmatch. */
 static const struct {
-    const char *name;
-    uint16_t says;
-} calls[] = { { "DeviceSynchronize", TL_LENS_DEVICE_SYNC },
-              { "StreamSynchronize", TL_LENS_STREAM_SYNC },
-              { "EventSynchronize", TL_LENS_EVENT_SYNC },
-              { "MemcpyDtoH", TL_LENS_COPY_CALL },
-              { "MemcpyAsync", TL_LENS_COPY_CALL },
-              { "Memcpy", TL_LENS_COPY_CALL },
-              { "MemcpyWithStream", TL_LENS_COPY_CALL },
-              { "Memcpy2DAsync", TL_LENS_COPY_CALL },
-              { "Malloc", TL_LENS_ALLOC },
-              { "Free", TL_LENS_ALLOC },
-              { "MallocAsync", TL_LENS_ALLOC },
-              { "FreeAsync", TL_LENS_ALLOC },
-              { "LaunchKernel", TL_LENS_LAUNCH_CALL },
-              { "GraphLaunch", TL_LENS_LAUNCH_CALL | TL_LENS_GRAPH_LAUNCH } },
-  whole_calls[] = { { "hipHostMalloc", TL_LENS_ALLOC },
-                    { "cudaHostAlloc", TL_LENS_ALLOC },
-                    { "hipHostFree", TL_LENS_ALLOC },
-                    { "cudaFreeHost", TL_LENS_ALLOC },
-                    { "hipExtModuleLaunchKernel", TL_LENS_LAUNCH_CALL },
-                    { "cuLaunchKernel", TL_LENS_LAUNCH_CALL },
-                    { "cudaLaunchKernelExC", TL_LENS_LAUNCH_CALL } };
-
-/* Kernel names of copies in older ROCm, each with or without ".kd" at the end. */
-static const char *const copy_kernels[] = {
-    "MEMORY_COPY_HOST_TO_DEVICE",         "MEMORY_COPY_DEVICE_TO_HOST",
-    "MEMORY_COPY_DEVICE_TO_DEVICE",       "__amd_rocclr_copyBuffer",
-    "__amd_rocclr_copyBufferAligned",     "__amd_rocclr_copyBufferRect",
-    "__amd_rocclr_copyBufferRectAligned",
+    int of;
+    const char *pattern;
+    unsigned says;
+} marks[] = {
+    { CALL, "DeviceSynchronize", TL_LENS_DEVICE_SYNC },
+    { CALL, "StreamSynchronize", TL_LENS_STREAM_SYNC },
+    { CALL, "EventSynchronize", TL_LENS_EVENT_SYNC },
+    { CALL, "MemcpyDtoH", TL_LENS_COPY_CALL },
+    { CALL, "MemcpyAsync", TL_LENS_COPY_CALL },
+    { CALL, "Memcpy", TL_LENS_COPY_CALL },
+    { CALL, "MemcpyWithStream", TL_LENS_COPY_CALL },
+    { CALL, "Memcpy2DAsync", TL_LENS_COPY_CALL },
+    { CALL, "Malloc", TL_LENS_ALLOC },
+    { CALL, "Free", TL_LENS_ALLOC },
+    { CALL, "MallocAsync", TL_LENS_ALLOC },
+    { CALL, "FreeAsync", TL_LENS_ALLOC },
+    { CALL, "LaunchKernel", TL_LENS_LAUNCH_CALL },
+    { CALL, "GraphLaunch", TL_LENS_LAUNCH_CALL | TL_LENS_GRAPH_LAUNCH },
+    { NAME, "hipHostMalloc", TL_LENS_ALLOC },
+    { NAME, "cudaHostAlloc", TL_LENS_ALLOC },
+    { NAME, "hipHostFree", TL_LENS_ALLOC },
+    { NAME, "cudaFreeHost", TL_LENS_ALLOC },
+    { NAME, "hipExtModuleLaunchKernel", TL_LENS_LAUNCH_CALL },
+    { NAME, "cuLaunchKernel", TL_LENS_LAUNCH_CALL },
+    { NAME, "cudaLaunchKernelExC", TL_LENS_LAUNCH_CALL },
+    { NAME, "*DtoH*", TL_LENS_DTOH },
+    { NAME, "*HtoD*", TL_LENS_HTOD },
+    { LOWER, "*launch*", TL_LENS_SAYS_LAUNCH },
+    { LOWER, "*cudagraph*", TL_LENS_SAYS_GRAPH },
+    { LOWER, "*graphlaunch*", TL_LENS_SAYS_GRAPH },
+    { LOWER, "*rccl*", TL_LENS_COMM },
+    { LOWER, "*nccl*", TL_LENS_COMM },
+    { LOWER, "*cross_device_reduce*", TL_LENS_CUSTOM_REDUCE | TL_LENS_COMM },
+    { BARE, "MEMORY_COPY_HOST_TO_DEVICE", TL_LENS_COPY_KERNEL },
+    { BARE, "MEMORY_COPY_DEVICE_TO_HOST", TL_LENS_COPY_KERNEL },
+    { BARE, "MEMORY_COPY_DEVICE_TO_DEVICE", TL_LENS_COPY_KERNEL },
+    { BARE, "__amd_rocclr_copyBuffer", TL_LENS_COPY_KERNEL },
+    { BARE, "__amd_rocclr_copyBufferAligned", TL_LENS_COPY_KERNEL },
+    { BARE, "__amd_rocclr_copyBufferRect", TL_LENS_COPY_KERNEL },
+    { BARE, "__amd_rocclr_copyBufferRectAligned", TL_LENS_COPY_KERNEL },
 };
-
-/* Whether the text has the needle in it, in upper or lower case. */
-static bool has_any_case(tl_text t, const char *needle)
-{
-    size_t n = strlen(needle);
-    for (size_t i = 0; i + n <= t.n; i++)
-        if (strncasecmp(t.p + i, needle, n) == 0)
-            return true;
-    return false;
-}
-
-static bool is_copy_kernel(tl_text t)
-{
-    if (t.n > 3 && memcmp(t.p + t.n - 3, ".kd", 3) == 0)
-        t.n -= 3;
-    for (size_t i = 0; i < sizeof copy_kernels / sizeof copy_kernels[0]; i++)
-        if (tl_text_is(t, copy_kernels[i]))
-            return true;
-    return false;
-}
 
 static uint16_t bits_of_name(tl_text name)
 {
+    static const char *const kernel[] = { ".kd", NULL };
     const size_t nplatform = tl_text_starts(name, "hip") ? 3 : tl_text_starts(name, "cuda") ? 4 : name.n;
-    const tl_text call = { name.p + nplatform, name.n - nplatform };
+    char *lower = tl_strndup(name.p, name.n);
+    char *bare = tl_strndup(name.p, name.n - (tl_name_has_ending(name.p, kernel) ? 3 : 0));
+    const char *const texts[NTEXTS] = { name.p, name.p + nplatform, lower, bare };
     unsigned says = TL_LENS_LOOKED_AT;
 
-    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
-        says |= tl_text_is(call, calls[i].name) ? calls[i].says : 0;
-    for (size_t i = 0; i < sizeof whole_calls / sizeof whole_calls[0]; i++)
-        says |= tl_text_is(name, whole_calls[i].name) ? whole_calls[i].says : 0;
-    says |= has_any_case(name, "launch") ? TL_LENS_SAYS_LAUNCH : 0;
-    says |= has_any_case(name, "cudagraph") || has_any_case(name, "graphlaunch") ? TL_LENS_SAYS_GRAPH : 0;
-    says |= tl_text_has(name, "DtoH") ? TL_LENS_DTOH : 0;
-    says |= tl_text_has(name, "HtoD") ? TL_LENS_HTOD : 0;
-    says |= has_any_case(name, "cross_device_reduce") ? TL_LENS_CUSTOM_REDUCE | TL_LENS_COMM : 0;
-    says |= has_any_case(name, "rccl") || has_any_case(name, "nccl") ? TL_LENS_COMM : 0;
-    says |= is_copy_kernel(name) ? TL_LENS_COPY_KERNEL : 0;
+    for (size_t i = 0; i < name.n; i++)
+        lower[i] = (char)tolower((unsigned char)lower[i]);
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        says |= fnmatch(marks[i].pattern, texts[marks[i].of], 0) == 0 ? marks[i].says : 0;
+    free(lower);
+    free(bare);
     return (uint16_t)says;
 }
 

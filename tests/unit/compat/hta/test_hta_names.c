@@ -52,8 +52,8 @@ static void step_names_are_read_as_hta_reads_them(void)
         uint32_t id = tl_hta_symbol_id(&symbols, (tl_text){ known[i].name, strlen(known[i].name) });
         CU_ASSERT_EQUAL_FATAL(id, i);
         CU_ASSERT_EQUAL(symbols.v.v[id].step, known[i].step);
-        CU_ASSERT_EQUAL(symbols.v.v[id].step_row, known[i].row);
-        CU_ASSERT_EQUAL(symbols.v.v[id].step_name, known[i].counts);
+        CU_ASSERT_EQUAL(tl_hta_is(&symbols, id, TL_HTA_STEP_ROW), known[i].row);
+        CU_ASSERT_EQUAL(tl_hta_is(&symbols, id, TL_HTA_STEP_NAME), known[i].counts);
     }
     tl_hta_symbols_free(&symbols);
 }
