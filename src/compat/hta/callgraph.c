@@ -63,7 +63,7 @@ static void write_threads(tl_csv *csv, const tl_hta_graph *g, int64_t *nstacks)
 
     for (size_t i = 0; i < g->nstacks; i++) {
         const tl_hta_stack *stack = &g->stack[i];
-        const tl_hta_row *row = &g->frame->rows.v[stack->label_row];
+        const tl_hta_row *row = &g->frame->rows.v[stack->thread->at[0]];
         tl_text label = stack->main ? TL_TEXT("main") : stack->backward ? TL_TEXT("bwd") : tl_hta_name(g->frame, row);
 
         TL_ROW(csv, g->frame->rank, tl_hta_pid(g->frame, row->track), tl_hta_tid(g->frame, row->track), label,

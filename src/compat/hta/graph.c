@@ -197,9 +197,7 @@ static void nest_threads(tl_hta_graph *g)
             snprintf(g->why, sizeof g->why, "the thread id of entry %u is a text", rows[t->at[0]].index);
             break;
         }
-        tl_hta_stack stack = {
-            .thread = t, .label_row = t->at[0], .from = nest.nopened, .own_root = root_of(t->track)
-        };
+        tl_hta_stack stack = { .thread = t, .from = nest.nopened, .root = root_of(t->track) };
         for (size_t i = 0; i < t->n; i++) {
             stack.main |= tl_hta_is(g->frame->symbols, rows[t->at[i]].name, TL_HTA_STEP_MARK);
             stack.backward |= tl_hta_is(g->frame->symbols, rows[t->at[i]].name, TL_HTA_BACKWARD);
@@ -208,7 +206,6 @@ static void nest_threads(tl_hta_graph *g)
         }
         tl_hta_nest_rows(&nest, host, n);
         stack.backward = stack.backward && !stack.main;
-        stack.root = stack.own_root;
         stack.to = nest.nopened;
         g->stack[g->nstacks++] = stack;
         if (nest.clash) {
@@ -290,7 +287,7 @@ static void join_stacks(tl_hta_graph *g, const tl_hta_stack *main, tl_hta_stack 
         *(k < nsteps ? &nmoved : &noutside) += 1;
     }
     if (nmoved > 0 && noutside == 0)
-        backward->root = main->own_root;
+        backward->root = main->root;
     memcpy(moved, first, n * sizeof *moved);
     memmove(first, first + n, after * sizeof *moved);
     memcpy(first + after, moved, n * sizeof *moved);

@@ -76,11 +76,9 @@ typedef struct tl_hta_node {
 /* A thread of the host. */
 typedef struct tl_hta_stack {
     const tl_hta_thread *thread;
-    uint32_t label_row; /* position of the row whose name labels a thread that is neither main nor backward */
     bool main, backward;
-    int64_t own_root; /* -|tid|: parent of the thread's outermost rows */
-    int64_t root;     /* own_root; of the main thread, if all outermost rows have moved there */
-    size_t from, to;  /* the thread's rows are opened[from .. to) */
+    int64_t root;    /* -|tid|, the parent of the outermost rows; of the main thread, if all have moved there */
+    size_t from, to; /* the thread's rows are opened[from .. to) */
 } tl_hta_stack;
 
 /* tl_hta_graph_free ends it. */

@@ -68,6 +68,7 @@ static void find_gaps(tl_lens_idle *idle, const tl_lens *lens)
         tl_lens_gap gap = no_events;
         gap.lo = lo;
         gap.hi = start;
+        gap.us = start - lo;
         gap.lo_whole = tl_lens_whole(lens, last, TL_MORE_WHOLE_TS | TL_MORE_WHOLE_DUR);
         gap.hi_whole = tl_lens_whole(lens, first, TL_MORE_WHOLE_TS);
         gap.id = noise ? (int64_t)idle->nmacro - (int64_t)idle->gaps.n - 1 : (int64_t)idle->nmacro - 1;
@@ -212,7 +213,7 @@ tl_lens_idle tl_lens_idle_of(const tl_lens *lens)
     w.calls = tl_lens_pick(lens, is_waiting_call, false, &w.ncalls);
     tl_lens_host *host = tl_lens_host_new(lens, &idle.words);
     TL_EACH (tl_lens_gap, gap, idle.gaps) {
-        if (tl_lens_is_noise(gap))
+        if (gap->id < 0)
             continue;
         find_next(&w, gap);
         find_sync_call(&w, gap, &idle.words);
@@ -275,8 +276,7 @@ static void put_interval(tl_csv *csv, const tl_lens *lens, const tl_lens_idle *i
 
     for (size_t k = 0; k < 3; k++)
         tl_bytes_join(&group, " | ", tl_names_text(&idle->words, axes[k]));
-    TL_CELLS(csv, gap->id, &group, gap->lo, gap->hi, tl_lens_duration(gap), word_cell(idle, gap->drain),
-             word_cell(idle, gap->sync));
+    TL_CELLS(csv, gap->id, &group, gap->lo, gap->hi, gap->us, word_cell(idle, gap->drain), word_cell(idle, gap->sync));
     put_sync_call(csv, lens, gap->sync_call);
     TL_ROW(csv, word_cell(idle, gap->cpu), word_cell(idle, gap->detail), word_cell(idle, gap->op),
            name_cell(lens, gap->before), name_cell(lens, gap->after), name_cell(lens, gap->launch),
@@ -288,11 +288,7 @@ static void put_interval(tl_csv *csv, const tl_lens *lens, const tl_lens_idle *i
     tl_bytes_free(&group);
 }
 
-static int longest_first(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_lens_gap *gaps = context;
-    return TL_COMPARE(tl_lens_duration(&gaps[b]), tl_lens_duration(&gaps[a]));
-}
+TL_ORDER_BY(longest_first, tl_lens_gap, DOWN(us))
 
 /* Without macro gaps, the table of intervals has no header either. */
 void tl_lens_write_gaps(const tl_lens *lens, const tl_lens_idle *idle, tl_csv_folder *folder)
@@ -307,14 +303,14 @@ void tl_lens_write_gaps(const tl_lens *lens, const tl_lens_idle *idle, tl_csv_fo
     uint32_t *order = tl_sorted_index(idle->gaps.n, longest_first, idle->gaps.v);
 
     for (size_t i = 0; i < idle->gaps.n; i++)
-        if (!tl_lens_is_noise(&idle->gaps.v[order[i]]))
+        if (idle->gaps.v[order[i]].id >= 0)
             put_interval(&intervals, lens, idle, &idle->gaps.v[order[i]]);
     TL_EACH (const tl_lens_gap, gap, idle->gaps)
-        if (tl_lens_is_noise(gap)) {
+        if (gap->id < 0) {
             TL_CELLS(&noise, gap->id);
             put_shown(&noise, gap->lo, gap->lo_whole);
             put_shown(&noise, gap->hi, gap->hi_whole);
-            put_shown(&noise, tl_lens_duration(gap), tl_lens_gap_is_whole(gap));
+            put_shown(&noise, gap->us, gap->lo_whole && gap->hi_whole);
             tl_csv_end_row(&noise);
         }
     free(order);
@@ -326,137 +322,123 @@ void tl_lens_write_gaps(const tl_lens *lens, const tl_lens_idle *idle, tl_csv_fo
 
 #define DASH "\342\200\224"
 
-/* The gaps of a rank, split into macro gaps and noise, both in order of time. */
-typedef struct grouping {
-    const tl_lens_idle *idle;
-    double *us;       /* durations of the gaps */
-    uint32_t *order;  /* macro gaps, then noise */
-    uint32_t *sorted; /* macro gaps, by group */
-    tl_sum all, noise;
-} grouping;
-
 TL_ORDER_BY(by_axes, tl_lens_gap, drain, cpu)
 TL_ORDER_BY(by_axes_and_key, tl_lens_gap, drain, cpu, key)
 
-static int noise_last(const void *context, uint32_t a, uint32_t b)
+/* Returns the macro gaps as one group, then grouped by `compare`, sorted by total, descending; no group without macro
+ * gaps.  The caller frees groups.v. */
+static tl_sums groups_of(const tl_lens_idle *idle, uint32_t *macro, tl_compare *compare)
 {
-    const tl_lens_gap *gaps = context;
-    return tl_lens_is_noise(&gaps[a]) - tl_lens_is_noise(&gaps[b]);
+    const tl_lens_gap *gaps = idle->gaps.v;
+    tl_sums all = { 0 };
+
+    if (idle->nmacro == 0)
+        return all;
+    tl_vec_push(&all, (tl_sum){ macro, idle->nmacro, TL_STATS(macro, idle->nmacro, gaps, us) });
+    tl_sums groups = TL_SUMS(macro, idle->nmacro, compare, gaps, us);
+    TL_EACH (const tl_sum, group, groups)
+        tl_vec_push(&all, *group);
+    free(groups.v);
+    return all;
 }
 
-static tl_sum sum_of(const double *us, const uint32_t *order, size_t n)
+static double median_of(const tl_lens_idle *idle, const tl_sum *group)
 {
-    return (tl_sum){ order, n, tl_stats_of(order, n, us, sizeof *us) };
-}
-
-static double median_of(const grouping *g, const tl_sum *group)
-{
-    double *us = tl_column(group->order, group->n, g->us, sizeof *g->us), median = tl_real_median(us, group->n);
+    double *us = tl_malloc(group->n * sizeof *us);
+    for (size_t i = 0; i < group->n; i++)
+        us[i] = idle->gaps.v[group->order[i]].us;
+    const double median = tl_real_median(us, group->n);
     free(us);
     return median;
 }
 
-/* Returns the macro gaps grouped by `compare`; sorted by total, descending. */
-static tl_sums groups_of(grouping *g, tl_compare *compare)
+/* Adds the labels of group i: nlabels of drain, cpu and key; group 0 has all gaps. */
+static void put_labels(tl_csv *csv, const tl_lens_idle *idle, const tl_sums *groups, size_t i, size_t nlabels)
 {
-    for (size_t i = 0; i < g->all.n; i++)
-        g->sorted[i] = g->order[i];
-    return tl_sums_of(g->sorted, g->all.n, compare, g->idle->gaps.v, g->us, sizeof *g->us);
-}
-
-static double percent_of_idle(const grouping *g, const tl_sum *group)
-{
-    return group == &g->all ? 100 : group->stats.sum / 1000 / (g->all.stats.sum / 1000) * 100;
-}
-
-/* Adds the group's labels, nlabels of drain, cpu and key. */
-static void put_labels(tl_csv *csv, const grouping *g, const tl_sum *group, size_t nlabels)
-{
-    const tl_lens_gap *gap = &g->idle->gaps.v[group->order[0]];
+    const tl_lens_gap *gap = &idle->gaps.v[groups->v[i].order[0]];
     const uint32_t labels[] = { gap->drain, gap->cpu, gap->key };
 
     for (size_t k = 0; k < nlabels; k++)
-        TL_CELLS(csv, group == &g->all ? tl_words("ALL") : word_cell(g->idle, labels[k]));
+        TL_CELLS(csv, i == 0 ? tl_words("ALL") : word_cell(idle, labels[k]));
+}
+
+static double percent_of_idle(const tl_sums *groups, size_t i)
+{
+    return groups->v[i].stats.sum / 1000 / (groups->v[0].stats.sum / 1000) * 100;
 }
 
 /* Adds the cells after the labels.  share: running total of the percentages; NaN: the row lists no ids. */
-static void put_summary_row(tl_csv *csv, const grouping *g, const tl_sum *group, double percent, double share)
+static void put_summary_row(tl_csv *csv, const tl_lens_idle *idle, const tl_sum *group, double percent, double share)
 {
     const tl_real_stats *stats = &group->stats;
     const double std = stats->n > 1 ? stats->std * sqrt(1 - 1 / (double)stats->n) : stats->n > 0 ? 0 : NAN;
     tl_bytes ids = { 0 }; /* "3,5,17" */
 
     for (size_t i = 0; i < group->n && !isnan(share); i++)
-        tl_bytes_say(&ids, "%s%lld", i > 0 ? "," : "", (long long)g->idle->gaps.v[group->order[i]].id);
-    TL_ROW(csv, group->n, stats->sum / 1000, percent, share, stats->mean, median_of(g, group), std, stats->min,
+        tl_bytes_say(&ids, "%s%lld", i > 0 ? "," : "", (long long)idle->gaps.v[group->order[i]].id);
+    TL_ROW(csv, group->n, stats->sum / 1000, percent, share, stats->mean, median_of(idle, group), std, stats->min,
            stats->max, &ids);
     tl_bytes_free(&ids);
 }
 
-static void write_summary(grouping *g, tl_csv_folder *folder)
+/* The row of noise comes after the row of all macro gaps. */
+static void write_summary(const tl_lens_idle *idle, uint32_t *macro, const tl_sum *noise, tl_csv_folder *folder)
 {
-    tl_sums groups = groups_of(g, by_axes_and_key);
+    tl_sums groups = groups_of(idle, macro, by_axes_and_key);
     double share = 0;
     tl_csv csv = tl_csv_open(folder, "idle_summary.csv",
                              "drain_type,cpu_during_gap,dominant_op,count,total_time_ms,pct_of_idle,cumulative_pct,"
                              "mean_us,median_us,std_us,min_us,max_us,idle_ids");
 
-    if (g->all.n > 0) {
-        put_labels(&csv, g, &g->all, 3);
-        put_summary_row(&csv, g, &g->all, 100, NAN);
-    }
-    TL_CELLS(&csv, DASH, "noise", DASH);
-    put_summary_row(&csv, g, &g->noise, NAN, NAN);
-    TL_EACH (const tl_sum, group, groups) {
-        share += percent_of_idle(g, group);
-        put_labels(&csv, g, group, 3);
-        put_summary_row(&csv, g, group, percent_of_idle(g, group), share);
+    for (size_t i = 0; i < groups.n || i == 0; i++) {
+        share += i > 0 ? percent_of_idle(&groups, i) : 0;
+        if (groups.n > 0) {
+            put_labels(&csv, idle, &groups, i, 3);
+            put_summary_row(&csv, idle, &groups.v[i], percent_of_idle(&groups, i), i > 0 ? share : NAN);
+        }
+        if (i == 0) {
+            TL_CELLS(&csv, DASH, "noise", DASH);
+            put_summary_row(&csv, idle, noise, NAN, NAN);
+        }
     }
     free(groups.v);
     tl_csv_close(&csv);
 }
 
-static void put_overview_row(tl_csv *csv, const grouping *g, const tl_sum *group)
+static void write_overview(const tl_lens_idle *idle, uint32_t *macro, tl_csv_folder *folder)
 {
-    const double span = g->idle->busy + g->all.stats.sum;
-    const tl_real_stats *stats = &group->stats;
-
-    put_labels(csv, g, group, 2);
-    TL_ROW(csv, group->n, stats->sum / 1000, percent_of_idle(g, group), 100 * stats->sum / span,
-           100 * g->idle->busy / span, stats->mean, median_of(g, group), stats->min, stats->max);
-}
-
-static void write_overview(grouping *g, tl_csv_folder *folder)
-{
-    tl_sums groups = groups_of(g, by_axes);
+    tl_sums groups = groups_of(idle, macro, by_axes);
+    const double span = groups.n > 0 ? idle->busy + groups.v[0].stats.sum : NAN;
     tl_csv csv = tl_csv_open(folder, "idle_overview.csv",
-                             g->all.n > 0 ? "drain_type,cpu_during_gap,count,total_time_ms,pct_of_idle,pct_of_trace,"
+                             groups.n > 0 ? "drain_type,cpu_during_gap,count,total_time_ms,pct_of_idle,pct_of_trace,"
                                             "gpu_utilization_pct,mean_us,median_us,min_us,max_us"
                                           : "drain_type,cpu_during_gap,count,total_time_ms,pct_of_idle,mean_us,"
                                             "median_us,min_us,max_us");
 
-    if (g->all.n > 0)
-        put_overview_row(&csv, g, &g->all);
-    TL_EACH (const tl_sum, group, groups)
-        put_overview_row(&csv, g, group);
+    for (size_t i = 0; i < groups.n; i++) {
+        const tl_real_stats *stats = &groups.v[i].stats;
+        put_labels(&csv, idle, &groups, i, 2);
+        TL_ROW(&csv, stats->n, stats->sum / 1000, percent_of_idle(&groups, i), 100 * stats->sum / span,
+               100 * idle->busy / span, stats->mean, median_of(idle, &groups.v[i]), stats->min, stats->max);
+    }
     free(groups.v);
     tl_csv_close(&csv);
 }
 
 void tl_lens_write_gap_groups(const tl_lens_idle *idle, tl_csv_folder *folder)
 {
-    const size_t n = idle->gaps.n, nmacro = idle->nmacro;
-    grouping g = { .idle = idle, .order = tl_sorted_index(n, noise_last, idle->gaps.v) };
+    TL_VEC(uint32_t) macro = { 0 }, noise = { 0 };
 
-    g.us = tl_malloc(n * sizeof *g.us);
-    g.sorted = tl_malloc(nmacro * sizeof *g.sorted);
-    for (size_t i = 0; i < n; i++)
-        g.us[i] = tl_lens_duration(&idle->gaps.v[i]);
-    g.all = sum_of(g.us, g.order, nmacro);
-    g.noise = sum_of(g.us, nmacro < n ? &g.order[nmacro] : g.order, n - nmacro);
-    write_overview(&g, folder);
-    write_summary(&g, folder);
-    free(g.us);
-    free(g.order);
-    free(g.sorted);
+    for (uint32_t i = 0; i < idle->gaps.n; i++) {
+        if (idle->gaps.v[i].id < 0)
+            tl_vec_push(&noise, i);
+        else
+            tl_vec_push(&macro, i);
+    }
+    const double *first = idle->gaps.n > 0 ? &idle->gaps.v->us : NULL;
+    const tl_sum short_gaps = { noise.v, noise.n, tl_stats_of(noise.v, noise.n, first, sizeof *idle->gaps.v) };
+    write_overview(idle, macro.v, folder);
+    write_summary(idle, macro.v, &short_gaps, folder);
+    free(macro.v);
+    free(noise.v);
 }

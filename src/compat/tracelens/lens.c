@@ -142,10 +142,9 @@ static void collect_targets(linking *k)
 
 static void link_launches(tl_lens *lens)
 {
-    linking k = { .lens = lens, .target = tl_malloc(lens->e->n * sizeof *k.target) };
+    linking k = { .lens = lens, .target = tl_malloc_none(lens->e->n) };
 
-    for (size_t i = 0; i < lens->e->n; i++)
-        lens->launch[i] = k.target[i] = TL_NONE;
+    lens->launch = tl_malloc_none(lens->e->n);
     collect_flows(&k);
     collect_targets(&k);
     for (uint32_t i = 0; i < lens->e->n; i++) {
@@ -192,7 +191,6 @@ tl_lens tl_lens_open(const tl_trace *trace, const tl_verbatim *words)
                 tl_text_is(tl_names_text(&e->names, e->categories.v[i].text), cats[k].cat))
                 set_of[i] = (uint8_t)cats[k].set;
     lens.set = tl_calloc(e->n, sizeof *lens.set);
-    lens.launch = tl_calloc(e->n, sizeof *lens.launch);
     lens.says = tl_calloc(e->names.n, sizeof *lens.says);
     for (size_t i = 0; i < e->n; i++) {
         uint32_t name = e->name[i];
@@ -259,14 +257,10 @@ uint32_t *tl_lens_parent_ops(const tl_lens *lens)
 {
     size_t n = 0, nevents = lens->e->n;
     uint32_t *index = tl_lens_pick(lens, is_host, false, &n);
-    uint32_t *tops = tl_malloc(lens->e->tracks.n * sizeof *tops);
+    uint32_t *tops = tl_malloc_none(lens->e->tracks.n);
     uint32_t *below = tl_malloc(nevents * sizeof *below); /* by event on the stack: the event under it */
-    uint32_t *op = tl_malloc(nevents * sizeof *op);
+    uint32_t *op = tl_malloc_none(nevents);
 
-    for (size_t i = 0; i < nevents; i++)
-        op[i] = TL_NONE;
-    for (size_t i = 0; i < lens->e->tracks.n; i++)
-        tops[i] = TL_NONE;
     for (size_t i = 0; i < n; i++) {
         uint32_t event = index[i], *top = &tops[tl_event_track(lens->e, event)];
         while (*top != TL_NONE && tl_lens_ts(lens, event) >= tl_lens_end(lens, *top))

@@ -137,7 +137,7 @@ void tl_lens_write_device(const tl_lens *lens, int64_t rank, tl_csv_folder *fold
 
 /* Times in us; a missing event is TL_NONE. */
 typedef struct tl_lens_gap {
-    double lo, hi;
+    double lo, hi, us;       /* us: hi - lo */
     bool lo_whole, hi_whole; /* the trace writes lo, hi as integers */
     int64_t id;              /* of macro gaps 0, 1, ..., of noise -1, -2, ..., both in order of time */
     uint32_t before, after;  /* events named as the gap's neighbours */
@@ -169,21 +169,6 @@ typedef struct tl_lens_idle {
 /* Returns the gaps with all their fields set. */
 tl_lens_idle tl_lens_idle_of(const tl_lens *lens);
 void tl_lens_idle_free(tl_lens_idle *idle);
-
-static inline bool tl_lens_is_noise(const tl_lens_gap *gap)
-{
-    return gap->id < 0;
-}
-
-static inline double tl_lens_duration(const tl_lens_gap *gap)
-{
-    return gap->hi - gap->lo;
-}
-
-static inline bool tl_lens_gap_is_whole(const tl_lens_gap *gap)
-{
-    return gap->lo_whole && gap->hi_whole;
-}
 
 /* Returns the kind of wait of a runtime call; NULL: none.  A copy call without a direction takes the direction of the
  * device event `prev`; TL_NONE: no such event. */

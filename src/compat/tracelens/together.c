@@ -16,9 +16,7 @@
 /* One collective.  Times in us, sizes in 2^20 bytes, rates in 2^30 bytes a second; NaN where unknown. */
 typedef struct together {
     size_t collective;
-    const tl_coll_row *row;      /* row of the lowest rank */
-    uint32_t group, name, dtype; /* as in `row` */
-    int64_t in_nelems;           /* as in `row` */
+    const tl_coll_row *row; /* row of the lowest rank */
     double first_start, last_start, start_skew, last_end, end_skew;
     double latency, max_dur, mean_dur; /* latency: the shortest duration */
     double mean_wait;
@@ -29,8 +27,8 @@ typedef struct together {
 } together;
 
 /* Rows with a missing key form a group of their own. */
-TL_ORDER_BY(by_kind, together, name, dtype, in_nelems)
-TL_ORDER_BY(by_group, together, group, dtype)
+TL_ORDER_BY(by_kind, together, row->name, row->dtype, row->in_nelems)
+TL_ORDER_BY(by_group, together, row->group, row->dtype)
 
 typedef struct togethers {
     const tl_colls *colls;
@@ -86,7 +84,7 @@ static together measure_collective(const tl_colls *colls, size_t collective, mea
 {
     const tl_coll_row *row = tl_coll_nth(colls, collective, 0);
     const size_t n = tl_coll_nrows(colls, collective);
-    together t = { collective, row, row->group, row->name, row->dtype, row->in_nelems, .most = NAN, .least = NAN };
+    together t = { collective, row, .most = NAN, .least = NAN };
     double first_end = row->ts + row->dur, largest = NAN, waits = 0, durs = 0;
 
     t.first_start = t.last_start = row->ts;
