@@ -221,78 +221,62 @@ double tl_hta_frame_duration(const tl_hta_frame *frame)
  * event synchronisation, so the product can be huge. */
 #define ROWS_MAX ((size_t)1 << 28)
 
-/* The limits of the cut. */
-typedef struct cut {
-    double last_start, last_end; /* start and end of the last step, us */
-    bool include_last;
-    tl_map launches; /* correlation -> number of kept host rows with it */
-} cut;
-
-/* Sets last_start and last_end from the step rows off the device, which include device annotations; without step
- * rows, from all host rows.  As in HTA, ts is aligned and `end` is not: with absolute time stamps include_last
- * therefore keeps every host row.  False: there is no host row. */
-static bool find_cut(cut *c, const tl_hta_frame *frame)
-{
-    double first_start = INFINITY, host_end = -INFINITY;
-    bool any_host = false, any_step = false;
-
-    c->last_start = c->last_end = -INFINITY;
-    TL_EACH (const tl_hta_row, row, frame->rows) {
-        if (tl_hta_on_device(frame, row))
-            continue;
-        any_host = true;
-        first_start = fmin(first_start, row->ts);
-        host_end = fmax(host_end, row->end);
-        if (tl_hta_is(frame->symbols, row->name, TL_HTA_STEP_NAME)) {
-            any_step = true;
-            c->last_start = fmax(c->last_start, row->ts);
-            c->last_end = fmax(c->last_end, row->end);
-        }
-    }
-    if (!any_step) {
-        c->last_start = first_start;
-        c->last_end = host_end;
-    }
-    return any_host;
-}
-
-/* Returns how many copies of the row remain after the cut. */
-static uint32_t copies_of(const cut *c, const tl_hta_row *row, bool on_device)
-{
-    if (!on_device)
-        return c->include_last ? row->ts <= c->last_end : row->ts < c->last_start;
-    uint32_t n = tl_map_get(&c->launches, (uint64_t)row->correlation);
-    return n == TL_MAP_NONE ? 0 : n;
-}
-
+/* The last step is that of the step rows off the device, which include device annotations; without step rows, all host
+ * rows.  As in HTA, ts is aligned and `end` is not: with absolute time stamps include_last therefore keeps every host
+ * row. */
 tl_status tl_hta_frame_cut(tl_hta_frame *frame, bool include_last, tl_error *err)
 {
-    cut c = { .include_last = include_last };
+    double host_start = INFINITY, host_end = -INFINITY, last_start = -INFINITY, last_end = -INFINITY;
+    tl_map kept = { 0 }; /* correlation -> number of kept host rows with it */
     size_t n = 0;
     tl_status st = TL_OK;
 
-    if (!find_cut(&c, frame))
+    TL_EACH (const tl_hta_row, row, frame->rows) {
+        if (tl_hta_on_device(frame, row))
+            continue;
+        host_start = fmin(host_start, row->ts);
+        host_end = fmax(host_end, row->end);
+        if (tl_hta_is(frame->symbols, row->name, TL_HTA_STEP_NAME)) {
+            last_start = fmax(last_start, row->ts);
+            last_end = fmax(last_end, row->end);
+        }
+    }
+    if (isinf(host_start)) /* there is no host row */
         return TL_OK;
-    TL_EACH (const tl_hta_row, row, frame->rows)
-        if (!tl_hta_on_device(frame, row) && copies_of(&c, row, false) > 0)
-            tl_map_put(&c.launches, (uint64_t)row->correlation, copies_of(&c, row, true) + 1);
-    for (size_t i = 0; i < frame->rows.n && n <= ROWS_MAX; i++)
-        n += copies_of(&c, &frame->rows.v[i], tl_hta_on_device(frame, &frame->rows.v[i]));
+    if (isinf(last_start)) {
+        last_start = host_start;
+        last_end = host_end;
+    }
+    uint32_t *copies = tl_calloc(frame->rows.n, sizeof *copies); /* by row: how many copies remain */
+    for (int device = 0; device <= 1; device++)
+        for (size_t i = 0; i < frame->rows.n && n <= ROWS_MAX; i++) {
+            const tl_hta_row *row = &frame->rows.v[i];
+            const uint32_t nkept = tl_map_get(&kept, (uint64_t)row->correlation);
+            if (tl_hta_on_device(frame, row) != device)
+                continue;
+            copies[i] = device         ? (nkept != TL_MAP_NONE ? nkept : 0)
+                        : include_last ? row->ts <= last_end
+                                       : row->ts < last_start;
+            if (!device && copies[i] > 0)
+                tl_map_count(&kept, (uint64_t)row->correlation);
+            n += copies[i];
+        }
     if (n > ROWS_MAX) {
         st = tl_fail(err, TL_EINPUT, "%s: leaving out the last step as HTA does would make more than %zu rows of %zu",
                      frame->path, ROWS_MAX, frame->rows.n);
     } else {
         tl_hta_row *left = tl_malloc(n * sizeof *left), *next = left;
         for (int device = 1; device >= 0; device--) /* device rows, then host rows, each in file order */
-            TL_EACH (const tl_hta_row, row, frame->rows)
-                for (uint32_t k = tl_hta_on_device(frame, row) == device ? copies_of(&c, row, device) : 0; k > 0; k--)
-                    *next++ = *row;
+            for (size_t i = 0; i < frame->rows.n; i++)
+                for (uint32_t k = copies[i]; k > 0 && tl_hta_on_device(frame, &frame->rows.v[i]) == device; k--)
+                    *next++ = frame->rows.v[i];
         free(frame->rows.v);
         frame->rows.v = left;
         frame->rows.n = frame->rows.cap = n;
         index_rows(frame);
     }
-    tl_map_free(&c.launches);
+    tl_map_free(&kept);
+    free(copies);
     return st;
 }
 

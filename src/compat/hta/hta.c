@@ -79,54 +79,41 @@ tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_erro
 
 #define BLOCK_BYTES ((size_t)256 << 10)
 
-/* Searches the text for the pattern, from *at on.  False: there is no match, or, with `more` text to come, a match may
- * continue beyond the text; *at is then the place from which the search goes on. */
-static bool find_rank(const tl_bytes *text, size_t *at, bool more, int64_t *rank)
-{
-    static const char key[] = "\"rank\":";
-    const size_t nkey = sizeof key - 1;
-
-    for (; *at + nkey <= text->n; ++*at) {
-        size_t i = *at + nkey, first;
-        if (text->v[*at] != key[0] || memcmp(text->v + *at, key, nkey) != 0)
-            continue;
-        while (i < text->n && strchr(" \t\v\f", text->v[i]) != NULL && text->v[i] != '\0') /* within a line */
-            i++;
-        *rank = 0;
-        for (first = i; i < text->n && text->v[i] >= '0' && text->v[i] <= '9'; i++)
-            *rank = *rank < INT64_MAX / 10 ? 10 * *rank + (text->v[i] - '0') : *rank;
-        if (more && i == text->n)
-            return false;
-        if (i > first && first > *at + nkey)
-            return true;
-    }
-    return false;
-}
-
 tl_status tl_hta_rank_of_file(const char *path, int64_t *rank, tl_error *err)
 {
-    tl_bytes text = { 0 };
+    static const char key[] = "\"rank\":";
     tl_source *source;
-    size_t n = 1, at = 0;
+    size_t n = 1, nkey = 0, nblanks = 0, ndigits = 0; /* of the key, the blanks and the number: what was read */
     bool found = false;
     tl_status st = tl_source_open(path, &source, err);
 
     if (st != TL_OK)
         return st;
+    char *block = tl_malloc(BLOCK_BYTES);
+    *rank = 0;
     while (!found && n > 0) {
-        tl_grow((void **)&text.v, &text.cap, text.n + BLOCK_BYTES, 1);
-        text.n -= at;
-        memmove(text.v, text.v + at, text.n);
         /* No message: the reading of the trace itself reports the error. */
-        if (tl_source_read(source, text.v + text.n, BLOCK_BYTES, &n, NULL) != TL_OK)
+        if (tl_source_read(source, block, BLOCK_BYTES, &n, NULL) != TL_OK)
             n = 0;
-        text.n += n;
-        at = 0;
-        found = find_rank(&text, &at, n > 0, rank);
+        for (size_t i = 0; i < n && !found; i++) {
+            const char c = block[i];
+            if (nkey < sizeof key - 1) {
+                /* The second quote may begin the key anew. */
+                nkey = c == key[nkey] ? nkey + 1 : c == key[0] ? 1 : nkey == 6 && c == key[1] ? 2 : 0;
+            } else if (nblanks > 0 && tl_is_digit(c)) {
+                ndigits++;
+                *rank = *rank < INT64_MAX / 10 ? 10 * *rank + (c - '0') : *rank;
+            } else if (ndigits == 0 && (c == ' ' || c == '\t' || c == '\v' || c == '\f')) { /* within a line */
+                nblanks++;
+            } else {
+                found = ndigits > 0;
+                nkey = c == key[0];
+                nblanks = 0;
+            }
+        }
     }
-    *rank = found ? *rank : 0;
+    free(block);
     tl_source_close(source);
-    tl_bytes_free(&text);
     return TL_OK;
 }
 
