@@ -114,7 +114,7 @@ void tl_csv_head(tl_csv *csv, const char *names);
 void tl_csv_cells(tl_csv *csv, const tl_cell *cells, size_t n);
 void tl_csv_end_row(tl_csv *csv);
 
-/* TL_CELLS adds cells to the current row; TL_ROW adds cells and ends the row.  At most 20 integers, doubles, C strings,
+/* TL_CELLS adds cells to the current row; TL_ROW adds cells and ends the row.  At most 16 integers, doubles, C strings,
  * texts or cells. */
 #define TL_CELLS(csv, ...)                                                                                             \
     tl_csv_cells(csv, (const tl_cell[]){ TL_CELL_LIST(__VA_ARGS__) },                                                  \
@@ -125,33 +125,27 @@ void tl_csv_end_row(tl_csv *csv);
     _Generic((x), tl_cell: tl_as_it_is, double: tl_real, char *: tl_words, const char *: tl_words, tl_text: tl_string, \
              tl_bytes *: tl_bytes_cell, const tl_bytes *: tl_bytes_cell, size_t: tl_count, default: tl_int)(x)
 #define TL_CELL_LIST(...)                                                                                              \
-    TL_CELL_NTH(__VA_ARGS__, TL_CELLS_20, TL_CELLS_19, TL_CELLS_18, TL_CELLS_17, TL_CELLS_16, TL_CELLS_15,             \
-                TL_CELLS_14, TL_CELLS_13, TL_CELLS_12, TL_CELLS_11, TL_CELLS_10, TL_CELLS_9, TL_CELLS_8, TL_CELLS_7,   \
-                TL_CELLS_6, TL_CELLS_5, TL_CELLS_4, TL_CELLS_3, TL_CELLS_2, TL_CELLS_1, 0)                             \
+    TL_CELL_NTH(__VA_ARGS__, TL_CELLS_16, TL_CELLS_15, TL_CELLS_14, TL_CELLS_13, TL_CELLS_12, TL_CELLS_11,             \
+                TL_CELLS_10, TL_CELLS_9, TL_CELLS_8, TL_CELLS_7, TL_CELLS_6, TL_CELLS_5, TL_CELLS_4, TL_CELLS_3,       \
+                TL_CELLS_2, TL_CELLS_1, 0)                                                                             \
     (__VA_ARGS__)
-#define TL_CELL_NTH(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, nth,    \
-                    ...)                                                                                               \
-    nth
-#define TL_CELLS_1(x)       TL_CELL(x)
-#define TL_CELLS_2(x, ...)  TL_CELL(x), TL_CELLS_1(__VA_ARGS__)
-#define TL_CELLS_3(x, ...)  TL_CELL(x), TL_CELLS_2(__VA_ARGS__)
-#define TL_CELLS_4(x, ...)  TL_CELL(x), TL_CELLS_3(__VA_ARGS__)
-#define TL_CELLS_5(x, ...)  TL_CELL(x), TL_CELLS_4(__VA_ARGS__)
-#define TL_CELLS_6(x, ...)  TL_CELL(x), TL_CELLS_5(__VA_ARGS__)
-#define TL_CELLS_7(x, ...)  TL_CELL(x), TL_CELLS_6(__VA_ARGS__)
-#define TL_CELLS_8(x, ...)  TL_CELL(x), TL_CELLS_7(__VA_ARGS__)
-#define TL_CELLS_9(x, ...)  TL_CELL(x), TL_CELLS_8(__VA_ARGS__)
-#define TL_CELLS_10(x, ...) TL_CELL(x), TL_CELLS_9(__VA_ARGS__)
-#define TL_CELLS_11(x, ...) TL_CELL(x), TL_CELLS_10(__VA_ARGS__)
-#define TL_CELLS_12(x, ...) TL_CELL(x), TL_CELLS_11(__VA_ARGS__)
-#define TL_CELLS_13(x, ...) TL_CELL(x), TL_CELLS_12(__VA_ARGS__)
-#define TL_CELLS_14(x, ...) TL_CELL(x), TL_CELLS_13(__VA_ARGS__)
-#define TL_CELLS_15(x, ...) TL_CELL(x), TL_CELLS_14(__VA_ARGS__)
-#define TL_CELLS_16(x, ...) TL_CELL(x), TL_CELLS_15(__VA_ARGS__)
-#define TL_CELLS_17(x, ...) TL_CELL(x), TL_CELLS_16(__VA_ARGS__)
-#define TL_CELLS_18(x, ...) TL_CELL(x), TL_CELLS_17(__VA_ARGS__)
-#define TL_CELLS_19(x, ...) TL_CELL(x), TL_CELLS_18(__VA_ARGS__)
-#define TL_CELLS_20(x, ...) TL_CELL(x), TL_CELLS_19(__VA_ARGS__)
+#define TL_CELL_NTH(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, nth, ...) nth
+#define TL_CELLS_1(x)                                                                                TL_CELL(x)
+#define TL_CELLS_2(x, ...)                                                                           TL_CELL(x), TL_CELLS_1(__VA_ARGS__)
+#define TL_CELLS_3(x, ...)                                                                           TL_CELL(x), TL_CELLS_2(__VA_ARGS__)
+#define TL_CELLS_4(x, ...)                                                                           TL_CELL(x), TL_CELLS_3(__VA_ARGS__)
+#define TL_CELLS_5(x, ...)                                                                           TL_CELL(x), TL_CELLS_4(__VA_ARGS__)
+#define TL_CELLS_6(x, ...)                                                                           TL_CELL(x), TL_CELLS_5(__VA_ARGS__)
+#define TL_CELLS_7(x, ...)                                                                           TL_CELL(x), TL_CELLS_6(__VA_ARGS__)
+#define TL_CELLS_8(x, ...)                                                                           TL_CELL(x), TL_CELLS_7(__VA_ARGS__)
+#define TL_CELLS_9(x, ...)                                                                           TL_CELL(x), TL_CELLS_8(__VA_ARGS__)
+#define TL_CELLS_10(x, ...)                                                                          TL_CELL(x), TL_CELLS_9(__VA_ARGS__)
+#define TL_CELLS_11(x, ...)                                                                          TL_CELL(x), TL_CELLS_10(__VA_ARGS__)
+#define TL_CELLS_12(x, ...)                                                                          TL_CELL(x), TL_CELLS_11(__VA_ARGS__)
+#define TL_CELLS_13(x, ...)                                                                          TL_CELL(x), TL_CELLS_12(__VA_ARGS__)
+#define TL_CELLS_14(x, ...)                                                                          TL_CELL(x), TL_CELLS_13(__VA_ARGS__)
+#define TL_CELLS_15(x, ...)                                                                          TL_CELL(x), TL_CELLS_14(__VA_ARGS__)
+#define TL_CELLS_16(x, ...)                                                                          TL_CELL(x), TL_CELLS_15(__VA_ARGS__)
 
 /* Ends a table.  If `kept`, the table gets its name once all its bytes are on disk; after a failed write no part of it
  * remains.  If not `kept`, the table is dropped, and an older file of its name is removed. */

@@ -453,7 +453,7 @@ static void add_device(builder *b, bool launch_edges)
 
 /* Topological order: first the nodes without incoming edges, in the order of g->met; a node follows when all its
  * predecessors have been taken. */
-double tl_hta_longest_path(const tl_hta_path_graph *g, const double *weight, uint32_t *path, size_t *npath)
+double tl_hta_longest_path(const tl_hta_path_graph *g, double collectives, double others, uint32_t *path, size_t *npath)
 {
     const tl_hta_edge *edges = g->edges.v;
     tl_arena arena = { 0 };
@@ -482,7 +482,10 @@ double tl_hta_longest_path(const tl_hta_path_graph *g, const double *weight, uin
         }
         for (size_t k = g->first_out[node]; k < g->first_out[node + 1]; k++) {
             const uint32_t edge = g->out[k], to = edges[edge].to;
-            const double here = length[node] + weight[edge];
+            const double share = edges[edge].binding == TL_HTA_BY_COMMUNICATION ? collectives
+                                 : edges[edge].binding == TL_HTA_BY_COMPUTE     ? others
+                                                                                : 1;
+            const double here = length[node] + tl_hta_edge_counts(&edges[edge]) * share;
             if (by[to] == NONE || here > length[to] || (!(here < length[to]) && edge < by[to])) {
                 length[to] = here;
                 by[to] = edge;
@@ -491,11 +494,13 @@ double tl_hta_longest_path(const tl_hta_path_graph *g, const double *weight, uin
                 order[norder++] = to;
         }
     }
-    for (uint32_t node = end; node != NONE && by[node] != NONE; node = edges[by[node]].from)
-        n++;
-    *npath = n;
-    for (uint32_t node = end; n > 0; node = edges[path[n]].from)
-        path[--n] = by[node];
+    if (path != NULL) {
+        for (uint32_t node = end; node != NONE && by[node] != NONE; node = edges[by[node]].from)
+            n++;
+        *npath = n;
+        for (uint32_t node = end; n > 0; node = edges[path[n]].from)
+            path[--n] = by[node];
+    }
     tl_arena_free(&arena);
     return norder == g->met.n ? longest : NAN;
 }
@@ -523,7 +528,6 @@ static tl_hta_binding binding_of(const builder *b, const tl_hta_edge *edge)
 static void find_path(builder *b)
 {
     tl_hta_path_graph *g = b->g;
-    double *weight = tl_arena_take(&g->arena, g->edges.n, sizeof *weight);
     uint32_t *from = tl_arena_take(&g->arena, g->edges.n, sizeof *from);
     bool *is_met = tl_arena_zeroed(&g->arena, g->nodes.n, sizeof *is_met);
 
@@ -531,7 +535,6 @@ static void find_path(builder *b)
         tl_hta_edge *edge = &g->edges.v[i];
         const int64_t stream = tl_hta_row_of_node(g, edge->from)->stream;
         edge->binding = binding_of(b, edge);
-        weight[i] = tl_hta_edge_counts(edge);
         from[i] = edge->from;
         for (int k = 0; k < 2; k++) {
             const uint32_t node = k == 0 ? edge->from : edge->to;
@@ -546,7 +549,7 @@ static void find_path(builder *b)
     g->out = tl_arena_take(&g->arena, g->edges.n, sizeof *g->out);
     tl_group_rows(from, g->edges.n, g->nodes.n, g->first_out, g->out);
     g->path = tl_arena_take(&g->arena, g->met.n, sizeof *g->path);
-    g->length = tl_hta_longest_path(g, weight, g->path, &g->npath);
+    g->length = tl_hta_longest_path(g, 1, 1, g->path, &g->npath);
     if (g->invalid == NULL && isnan(g->length))
         g->invalid = "edges make a circle";
     if (g->invalid != NULL)

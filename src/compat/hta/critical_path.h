@@ -104,10 +104,12 @@ typedef struct tl_hta_path_graph {
 tl_hta_path_graph tl_hta_path_graph_of(const tl_hta_rank_calls *calls, const tl_hta_region *region);
 void tl_hta_path_graph_free(tl_hta_path_graph *graph);
 
-/* Returns the length of the heaviest path with these weights of the edges, us; NaN if the edges have a cycle.  Sets
- * path[0 .. *npath) to the edges of the path; `path` has room for g->met.n edges.  Ties between ways to a node: the
- * edge inserted first; ties between ends: the node first in topological order. */
-double tl_hta_longest_path(const tl_hta_path_graph *graph, const double *weight, uint32_t *path, size_t *npath);
+/* Returns the length of the heaviest path, us, with the edges of collectives and of other device work weighted by these
+ * factors; NaN if the edges have a cycle.  Sets path[0 .. *npath), unless NULL, to the edges of the path; `path` has
+ * room for g->met.n edges.  Ties between ways to a node: the edge inserted first; ties between ends: the node first in
+ * topological order. */
+double tl_hta_longest_path(const tl_hta_path_graph *graph, double collectives, double others, uint32_t *path,
+                           size_t *npath);
 
 static inline const tl_hta_row *tl_hta_row_of_node(const tl_hta_path_graph *graph, uint32_t node)
 {

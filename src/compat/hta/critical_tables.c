@@ -90,26 +90,6 @@ static void put_kinds(tl_csv *csv, const char *edges, const char *weight, const 
     }
 }
 
-/* Returns the length of the heaviest path, us, with the edges of collectives and of other device work weighted by these
- * factors. */
-static double weighted_path_length(const tl_hta_path_graph *g, double collectives, double others)
-{
-    tl_arena arena = { 0 };
-    double *weight = tl_arena_take(&arena, g->edges.n, sizeof *weight);
-    size_t n;
-
-    for (size_t i = 0; i < g->edges.n; i++) {
-        const tl_hta_edge *edge = &g->edges.v[i];
-        const double share = edge->binding == TL_HTA_BY_COMMUNICATION ? collectives
-                             : edge->binding == TL_HTA_BY_COMPUTE     ? others
-                                                                      : 1;
-        weight[i] = tl_hta_edge_counts(edge) * share;
-    }
-    double length = tl_hta_longest_path(g, weight, tl_arena_take(&arena, g->met.n, sizeof(uint32_t)), &n);
-    tl_arena_free(&arena);
-    return length;
-}
-
 /* Returns the number of distinct rows on the path. */
 static size_t count_path_rows(const tl_hta_path_graph *g)
 {
@@ -162,8 +142,8 @@ static void put_stats(tl_csv *csv, const tl_hta_path_graph *g)
     TL_ROW(csv, "path_first_ts", g->nodes.v[tl_hta_node_of_path(g, 0)].ts);
     TL_ROW(csv, "path_last_ts", g->nodes.v[tl_hta_node_of_path(g, g->npath)].ts);
     put_kinds(csv, "path_edges:critical_path_", "path_weight:critical_path_", &path);
-    TL_ROW(csv, "what_if_comm_free_path_length", weighted_path_length(g, 0, 1));
-    TL_ROW(csv, "what_if_kernels_half_path_length", weighted_path_length(g, 0.5, 0.5));
+    TL_ROW(csv, "what_if_comm_free_path_length", tl_hta_longest_path(g, 0, 1, NULL, NULL));
+    TL_ROW(csv, "what_if_kernels_half_path_length", tl_hta_longest_path(g, 0.5, 0.5, NULL, NULL));
     put_overlay(csv, "overlay_only_critical=True_all_edges=False:", g->frame->nentries - g->frame->nplain + nrows,
                 nrows, narrows);
     put_overlay(csv, "overlay_only_critical=False_all_edges=True:", g->frame->nentries, nrows, g->edges.n - nempty);

@@ -272,28 +272,16 @@ void tl_hta_write_ranks(tl_hta_job *job, const char *name, const char *header, t
         tl_hta_write_ranks(job, name, header, rows, none);                                                             \
     }
 
-/* The loaded rows by category, by step, one by one and by filter; how busy each rank was. */
-tl_hta_table tl_hta_load_summary, tl_hta_events_by_category, tl_hta_events_by_iteration, tl_hta_gpu_events;
-tl_hta_table tl_hta_profiler_steps, tl_hta_profiler_step_windows, tl_hta_filter_counts;
-tl_hta_table tl_hta_temporal_breakdown, tl_hta_comm_comp_overlap;
-
-/* Kernels by class and name, launches and annotations; the ranks that arrive last in collectives; labels of kernels in
- * HTA's plots. */
-tl_hta_table tl_hta_kernel_types, tl_hta_kernel_breakdown, tl_hta_user_annotations, tl_hta_launch_stats;
-tl_hta_table tl_hta_names, tl_hta_timeline_gpu, tl_hta_potential_stragglers;
-
-/* The streams of a device: idle time by cause, queue lengths, bandwidths of copies; kernels by annotation and by
- * operator. */
-tl_hta_table tl_hta_idle_time, tl_hta_queues, tl_hta_bandwidths, tl_hta_counter_events;
-tl_hta_table tl_hta_kernels_of_annotations, tl_hta_op_delays;
-
-/* HTA's call graph, the patterns and counters found with it, HTA's older call stacks; and links from rows to the
- * nodes of the job's execution trace, if there is one. */
-tl_hta_table tl_hta_call_graphs, tl_hta_frequent_patterns, tl_hta_cupti_counters, tl_hta_call_stacks;
-tl_hta_table tl_hta_execution_trace_links;
-
-/* The critical paths of each rank and its steps. */
-tl_hta_table tl_hta_critical_paths;
+/* The functions that write the tables, in this order. */
+#define TL_HTA_TABLES                                                                                                  \
+    tl_hta_load_summary, tl_hta_events_by_category, tl_hta_events_by_iteration, tl_hta_gpu_events,                     \
+        tl_hta_profiler_steps, tl_hta_profiler_step_windows, tl_hta_filter_counts, tl_hta_names,                       \
+        tl_hta_temporal_breakdown, tl_hta_comm_comp_overlap, tl_hta_kernel_types, tl_hta_kernel_breakdown,             \
+        tl_hta_timeline_gpu, tl_hta_launch_stats, tl_hta_potential_stragglers, tl_hta_user_annotations,                \
+        tl_hta_kernels_of_annotations, tl_hta_op_delays, tl_hta_idle_time, tl_hta_queues, tl_hta_bandwidths,           \
+        tl_hta_counter_events, tl_hta_call_graphs, tl_hta_frequent_patterns, tl_hta_cupti_counters,                    \
+        tl_hta_call_stacks, tl_hta_critical_paths, tl_hta_execution_trace_links
+tl_hta_table TL_HTA_TABLES;
 
 /* Writes memory_timeline.csv and memory_timeline_summary.csv from a raw memory timeline, as export_memory_timeline
  * writes it.  folder->error is TL_EINPUT if the file is no memory timeline. */

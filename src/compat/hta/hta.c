@@ -9,36 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tl_hta_table *const tables[] = {
-    tl_hta_load_summary,
-    tl_hta_events_by_category,
-    tl_hta_events_by_iteration,
-    tl_hta_gpu_events,
-    tl_hta_profiler_steps,
-    tl_hta_profiler_step_windows,
-    tl_hta_filter_counts,
-    tl_hta_names,
-    tl_hta_temporal_breakdown,
-    tl_hta_comm_comp_overlap,
-    tl_hta_kernel_types,
-    tl_hta_kernel_breakdown,
-    tl_hta_timeline_gpu,
-    tl_hta_launch_stats,
-    tl_hta_potential_stragglers,
-    tl_hta_user_annotations,
-    tl_hta_kernels_of_annotations,
-    tl_hta_op_delays,
-    tl_hta_idle_time,
-    tl_hta_queues,
-    tl_hta_bandwidths,
-    tl_hta_counter_events,
-    tl_hta_call_graphs,
-    tl_hta_frequent_patterns,
-    tl_hta_cupti_counters,
-    tl_hta_call_stacks,
-    tl_hta_critical_paths,
-    tl_hta_execution_trace_links,
-};
+static tl_hta_table *const tables[] = { TL_HTA_TABLES };
 
 /* Beginnings of the names of tables that not every job has: tables of an earlier job are removed first. */
 static const char *const sometimes[] = { "callgraph_",        "callstack_old_",  "frequent_patterns_",
