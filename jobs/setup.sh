@@ -8,7 +8,7 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 
 packages="gcc libc6-dev cmake ninja-build pkg-config openmpi-bin libopenmpi-dev libhdf5-dev libyajl-dev libisal-dev
-    zlib1g-dev libzstd-dev libsqlite3-dev libcunit1-dev"
+    zlib1g-dev libzstd-dev libsqlite3-dev libprotobuf-c-dev protobuf-c-compiler libcunit1-dev"
 targets=programs
 if [ "${1:-}" = --tests ]; then
     shift

@@ -189,6 +189,7 @@ product()
     start tracelens-random /usr/bin/python3 tests/golden/compat_tracelens_random.py build/tlmpi
     start peers /usr/bin/python3 tests/golden/peers.py build/tlmpi-serial
     start generator /usr/bin/python3 tests/golden/generator.py build/make_trace
+    start pftrace /usr/bin/python3 tests/golden/pftrace.py build/tlmpi-serial build/make_trace
     start nsys /usr/bin/python3 tests/golden/nsys.py build/tlmpi build/make_trace mpi
     start oracles sh tests/golden/oracles.sh build/tlmpi build/make_trace
     start stragglers /usr/bin/python3 tests/bench/stragglers_test.py
@@ -201,6 +202,7 @@ product()
     start repairs /usr/bin/python3 tests/golden/repairs.py build/tlmpi build/make_trace
     start replay /usr/bin/python3 tests/golden/replay.py build/tlmpi build/make_trace
     start exact /usr/bin/python3 tests/golden/exact.py build/tlmpi build/make_trace
+    start pftrace /usr/bin/python3 tests/golden/pftrace.py build/tlmpi-serial build/make_trace
     start windows /usr/bin/python3 tests/golden/windows.py build/tlmpi-serial build/make_trace
     start serving /usr/bin/python3 tests/golden/serving.py build/tlmpi build/make_trace
     start launches /usr/bin/python3 tests/golden/launches.py build/tlmpi-serial build/make_trace
@@ -239,7 +241,7 @@ wait
 stage clang build build-clang-asan all -DCMAKE_C_COMPILER=clang -DTLMPI_SANITIZE=ON -DTLMPI_FUZZ=ON
 # With less optimization: an answer does not depend on that either.
 stage serial build build-serial tlmpi-serial -DCMAKE_C_FLAGS_RELEASE=-O1 -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF -DTLMPI_ZSTD=OFF \
-    -DTLMPI_SQLITE=OFF -DTLMPI_SIMD=OFF
+    -DTLMPI_SQLITE=OFF -DTLMPI_PROTOBUF=OFF -DTLMPI_SIMD=OFF
 product
 # Not in the background: what a shell starts there does not hear of SIGINT.
 stage faults-output /usr/bin/python3 tests/faults/output.py build/tlmpi build/make_trace

@@ -229,9 +229,10 @@ static tl_status check_input(const tl_plan_item *item, tl_error *err)
     struct stat st;
     if (item->unreadable)
         return tl_fail(err, TL_EINPUT, "%s: %s", item->path, item->why);
-    if (tl_reader_among(tl_readers, item->path)->parts != NULL)
-        return tl_fail(err, TL_EINPUT, "%s: expected JSON, of which a copy can be written, found a database",
-                       item->path);
+    const tl_reader *reader = tl_reader_among(tl_readers, item->path);
+    if (reader->say != NULL)
+        return tl_fail(err, TL_EINPUT, "%s: expected JSON, of which a copy can be written, found a %s", item->path,
+                       reader->name);
     if (stat(item->path, &st) != 0)
         return tl_fail(err, TL_EINPUT, "%s: %s", item->path, strerror(errno));
     if (!S_ISREG(st.st_mode))

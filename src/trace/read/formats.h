@@ -6,7 +6,8 @@
 #include "tlmpi/trace/text/source.h"
 #include "tlmpi/trace/text/split.h"
 
-extern const tl_reader tl_phases_reader, tl_memory_reader, tl_execution_reader, tl_kineto_reader, tl_database_reader;
+extern const tl_reader tl_phases_reader, tl_memory_reader, tl_execution_reader, tl_kineto_reader, tl_database_reader,
+    tl_pftrace_reader;
 
 /* A trace before anything is read. */
 #define TL_TRACE_INIT                                                                                                  \

@@ -13,6 +13,14 @@
 
 /* ---------------------------------------------------------------------------------------- formats that are not read */
 
+#if TLMPI_HAVE_PROTOBUF
+#define TL_NO_PFTRACE "a Perfetto trace by its name, which does not begin as one"
+#else
+#define TL_NO_PFTRACE                                                                                                  \
+    "a Perfetto trace (protobuf), which is not read: tlmpi was made without libprotobuf-c (Debian: "                   \
+    "libprotobuf-c-dev, protobuf-c-compiler)"
+#endif
+
 /* A file has a format if its path contains `folder` and ends with `ending`, and its text begins with a block that
  * contains `word`; NULL: no condition. */
 static const struct format {
@@ -22,8 +30,9 @@ static const struct format {
     { "ASCEND_PROFILER_OUTPUT/", NULL, NULL, "of Ascend's torch_npu profiler, whose traces are not read" },
     { "_ascend_pt/", NULL, NULL, "of Ascend's torch_npu profiler, whose traces are not read" },
     { NULL, ".json", "\"Ascend Hardware\"", "of Ascend's torch_npu profiler, whose traces are not read" },
-    { NULL, ".pftrace", NULL, "a Perfetto trace (protobuf), which is not read: export Chrome JSON" },
-    { NULL, ".perfetto-trace", NULL, "a Perfetto trace (protobuf), which is not read: export Chrome JSON" },
+    { NULL, ".pftrace", NULL, TL_NO_PFTRACE },
+    { NULL, ".pftrace.gz", NULL, TL_NO_PFTRACE },
+    { NULL, ".perfetto-trace", NULL, TL_NO_PFTRACE },
     { NULL, ".nsys-rep", NULL, "a report of Nsight Systems, which is not read: nsys export --type sqlite" },
     { NULL, ".qdrep", NULL, "a report of Nsight Systems, which is not read: nsys export --type sqlite" },
     { NULL, ".xplane.pb", NULL, "a profile of JAX or TensorFlow (XPlane), which is not read" },
@@ -34,8 +43,9 @@ static const struct format {
       "(Debian: libsqlite3-dev)" },
 };
 
-static const char *const unread_endings[] = { ".pftrace",   ".perfetto-trace", ".nsys-rep", ".qdrep",
-                                              ".xplane.pb", ".sqlite",         ".db",       NULL };
+static const char *const unread_endings[] = { ".pftrace",  ".pftrace.gz", ".perfetto-trace",
+                                              ".nsys-rep", ".qdrep",      ".xplane.pb",
+                                              ".sqlite",   ".db",         NULL };
 
 static const struct format *unread_format(const char *path, tl_text head)
 {
@@ -73,6 +83,9 @@ const tl_reader *const tl_readers[] = {
     &tl_memory_reader, /* claims files by name */
 #if TLMPI_HAVE_SQLITE
     &tl_database_reader, /* accepts every database */
+#endif
+#if TLMPI_HAVE_PROTOBUF
+    &tl_pftrace_reader,
 #endif
     &unread_reader,
     &tl_execution_reader,

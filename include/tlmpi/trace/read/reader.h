@@ -9,6 +9,7 @@
  *     memory      memory timelines, not events: memory.h reads them
  *     execution   operators without times, not events: execution.h reads them
  *     database    rows of SQLite -> columns             Nsight Systems, rocprofv3; if built with libsqlite3
+ *     pftrace     packets of protobuf -> entries        PyTorch, rocprofv3; if built with libprotobuf-c
  *     foreign     formats of other profilers, which are recognised but not read
  *
  * A bad event is dropped alone: the reader counts it, with its byte offset, and continues at the next one.  An event
