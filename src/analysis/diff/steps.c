@@ -256,21 +256,7 @@ static void put_parts(tl_diff *diff, tl_table *table)
 
 /* ------------------------------------------------------------------------------------------------- ranks and roles */
 
-/* Adds the means over the middle steps of the rank with that index to *to, and 1 to *n. */
-static void add_middle(const side *s, size_t rank, cell *to, int64_t *n)
-{
-    for (int k = 0; k < TL_DIFF_REST; k++) {
-        int64_t sum = 0, steps = 0;
-        for (size_t i = 0; i < s->steps.n; i++)
-            if (s->middle[i]) {
-                sum = tl_ns_sum(sum, s->cells[rank * s->steps.n + i].ns[k]);
-                steps++;
-            }
-        to->ns[k] = tl_ns_sum(to->ns[k], steps > 0 ? sum / steps : 0);
-    }
-    (*n)++;
-}
-
+/* Fills the changes of the means over the middle steps and the ranks of each unit. */
 static void put_breakdown(const tl_diff *diff, tl_table *table)
 {
     TL_EACH (const unit, u, diff->units) {
@@ -284,8 +270,13 @@ static void put_breakdown(const tl_diff *diff, tl_table *table)
             const side *s = &diff->side[i];
             cell sum = { { 0 } };
             int64_t n = 0;
-            for (size_t r = 0; r < u->ranks[i].n; r++)
-                add_middle(s, place_of(s->ranks.v, s->ranks.n, u->ranks[i].v[r]), &sum, &n);
+            for (size_t r = 0; r < u->ranks[i].n * s->steps.n; r++) {
+                const size_t step = r % s->steps.n,
+                             rank = place_of(s->ranks.v, s->ranks.n, u->ranks[i].v[r / s->steps.n]);
+                n += s->middle[step];
+                for (int k = 0; k < TL_DIFF_REST && s->middle[step]; k++)
+                    sum.ns[k] = tl_ns_sum(sum.ns[k], s->cells[rank * s->steps.n + step].ns[k]);
+            }
             for (size_t k = 0; n > 0 && k < sizeof to / sizeof to[0]; k++) {
                 int64_t ns = (i == B ? 1 : -1) * (sum.ns[k] / n);
                 *to[k] += ns;

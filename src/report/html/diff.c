@@ -253,7 +253,7 @@ static void put_node(const tree *t, const tl_diff_work *row)
     fputc(' ', t->out);
     put_change(t->out, row->change_ns);
     fputs(" <span class=\"said\">", t->out);
-    if (row->change != TL_DIFF_SAME && row->change != TL_DIFF_REPLACED)
+    if (row->change != TL_DIFF_SAME && row->change != TL_DIFF_TIME && row->change != TL_DIFF_REPLACED)
         tl_put(t->out, "%s, ", tl_diff_change_labels[row->change]);
     tl_put(t->out, "%.4g a %s", row->a_count, compared(t->d));
     if (row->a_count != row->b_count)
