@@ -13,7 +13,7 @@
 /* Differences between two runs other than times, and what the comparison of times rests on. */
 #define TL_DIFF_RUN_FIELDS(F, T)                                                                                       \
     F(T, I32, place, KEY, "", "1, 2, 3 ...: what matters most first")                                                  \
-    F(T, TEXT32, what, LABEL, "", "kernel time in common, device, world size, ranks ...")                              \
+    F(T, TEXT32, what, LABEL, "", "kernel time in common, device, world size, arithmetic of a step ...")               \
     F(T, I32, differs, MEASURE, "", "1: A and B differ in it so that times are hardly comparable, or say less")        \
     F(T, TEXT256, a, MEASURE, "", "of A")                                                                              \
     F(T, TEXT256, b, MEASURE, "", "of B")

@@ -55,7 +55,6 @@ void tl_diff_free(tl_diff *diff)
     }
     for (int i = 0; i < NWORKS; i++)
         tl_diff_works_free(&diff->of[i]);
-    free(diff->nodes.v);
     TL_EACH (unit, u, diff->units) {
         free(u->ranks[A].v);
         free(u->ranks[B].v);

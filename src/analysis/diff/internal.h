@@ -101,11 +101,6 @@ enum {
 
 enum { KERNELS, OPERATORS, COLLECTIVES, IDLE, CALLS, LAUNCHED, NWORKS };
 
-typedef struct node {
-    uint32_t parent; /* TL_MAP_NONE: none */
-    uint8_t kind;
-} node;
-
 struct tl_diff {
     tl_diff_input input;
     tl_names names;
@@ -114,9 +109,8 @@ struct tl_diff {
     tl_diff_basis basis;
     tl_diff_step longest;      /* the part of the step with most of the excess of long steps */
     bool same_steps;           /* the compared steps have the same numbers on both sides */
-    works of[NWORKS];          /* of[CALLS]: kind is a node's parent and kind; of[LAUNCHED]: kind is the index of the
+    works of[NWORKS];          /* of[CALLS]: kind is (index of the parent + 1) * TL_NTREE_KINDS + kind; of[LAUNCHED]: kind is the index of the
                                 * kernel, name the operator that launches the kernel */
-    TL_VEC(node) nodes;        /* indexed like of[CALLS] */
     TL_VEC(uint32_t) stack[2]; /* the open nodes around the next row, by side */
     tl_map series_of;          /* name, rank and side of an interval -> index in series */
     TL_VEC(series) series;     /* sorted by work, unit and side after tl_diff_kernel_steps */

@@ -71,14 +71,14 @@ static void take_interval(tl_diff *diff, int which, const tl_interval *row)
     if (row->operator== TL_NO_NAME)
         return;
     /* The kernel's operator is the one that launches most of its time. */
+    works *launched = &diff->of[LAUNCHED];
     work *kernel = &diff->of[KERNELS].v.v[x->work];
-    const uint32_t operator= tl_diff_name_in(diff, which, row->operator);
-    amount *own = tl_diff_works_at(&diff->of[LAUNCHED], x->work, operator)->side;
-    own->ns = tl_ns_sum(own->ns, row->duration_ns);
-    int64_t own_ns = own->ns;
-    if (kernel->operator== TL_NO_NAME || own_ns> tl_diff_works_at(&diff->of[LAUNCHED], x->work, kernel->operator)
-            ->side->ns)
-        kernel->operator= operator;
+    const uint32_t name = tl_diff_name_in(diff, which, row->operator), before = kernel->operator;
+    int64_t *ns = &tl_diff_works_at(launched, x->work, name)->side->ns;
+    const int64_t own_ns = tl_ns_sum(*ns, row->duration_ns);
+    *ns = own_ns;
+    if (before == TL_NO_NAME || own_ns > tl_diff_works_at(launched, x->work, before)->side->ns)
+        kernel->operator= name;
 }
 
 /* Takes waiting and transfer of a collective that is matched completely, by sort of group, kind and size class; if the
@@ -114,13 +114,9 @@ static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t n
 {
     uint32_t place = (parent == TL_MAP_NONE ? 0 : parent + 1) * TL_NTREE_KINDS + kind;
     work *w = tl_diff_works_at(&diff->of[CALLS], place, name);
-    uint32_t at = (uint32_t)(w - diff->of[CALLS].v.v);
-    if (at == diff->nodes.n) {
-        tl_vec_push(&diff->nodes, (node){ .parent = parent, .kind = kind });
-        w->by_name = kind != TL_TREE_WORK;
-        w->operator= place;
-    }
-    return at;
+    w->by_name = kind != TL_TREE_WORK;
+    w->operator= place;
+    return (uint32_t)(w - diff->of[CALLS].v.v);
 }
 
 static void take_node(tl_diff *diff, int which, const tl_call_tree *row)
@@ -194,8 +190,8 @@ static void read_idle(tl_diff *diff, int which)
 }
 
 typedef struct child {
-    uint32_t at, parent;
-    int64_t change_ns; /* absolute value */
+    uint32_t at, parent; /* parent: index + 1; 0: none */
+    int64_t change_ns;   /* absolute value */
 } child;
 
 static int by_change(const void *a, const void *b)
@@ -205,47 +201,40 @@ static int by_change(const void *a, const void *b)
                                                                   : TL_ORDER(x, y, parent, at);
 }
 
-/* The children of each node are children[first[node]] to children[first[node + 1] - 1], largest change first; node n is
- * the root. */
-static void put_calls(tl_diff *diff, const child *children, const size_t *first, uint32_t parent, int32_t depth)
+/* Adds the rows of the nodes below `parent`.  children: n, by parent, those with the largest change first. */
+static void put_calls(tl_diff *diff, const child *children, size_t n, uint32_t parent, int32_t depth)
 {
     tl_table *table = &diff->tables[TABLE_CALL_PATH];
-    for (size_t i = first[parent]; i < first[parent + 1]; i++) {
+    size_t i = 0;
+    TL_BISECT(i, n, mid, children[mid].parent < parent);
+    for (; i < n && children[i].parent == parent; i++) {
         const work *x = &diff->of[CALLS].v.v[children[i].at];
         tl_diff_work *row = is_there(&x->side[A]) || is_there(&x->side[B]) ? tl_table_add(table) : NULL;
         if (row != NULL) {
             tl_diff_amounts(diff, &diff->of[CALLS], x, row);
             row->place = (int32_t)table->n;
             row->depth = depth;
-            row->kind = intern_word(diff, tl_tree_kind_labels[diff->nodes.v[children[i].at].kind]);
+            row->kind = intern_word(diff, tl_tree_kind_labels[x->kind % TL_NTREE_KINDS]);
             row->operator= TL_NO_NAME;
         }
-        put_calls(diff, children, first, children[i].at, depth + 1);
+        put_calls(diff, children, n, children[i].at + 1, depth + 1);
     }
 }
 
 /* Fills diff_call_path. */
 static void put_tree(tl_diff *diff)
 {
-    size_t n = diff->nodes.n;
+    works *calls = &diff->of[CALLS];
+    const size_t n = calls->v.n;
     child *children = tl_calloc(n + 1, sizeof *children);
-    size_t *first = tl_calloc(n + 2, sizeof *first);
-    const works *calls = &diff->of[CALLS];
-
-    tl_diff_works_align(diff, &diff->of[CALLS]);
+    tl_diff_works_align(diff, calls);
     for (size_t i = 0; i < n; i++) {
-        const amount *of = calls->v.v[i].side;
-        uint32_t parent = diff->nodes.v[i].parent;
-        double change = (double)of[B].ns / calls->rate[B] - (double)of[A].ns / calls->rate[A];
-        children[i] = (child){ (uint32_t)i, parent == TL_MAP_NONE ? (uint32_t)n : parent, llround(fabs(change)) };
-        first[children[i].parent + 1]++;
+        const work *x = &calls->v.v[i];
+        double change = (double)x->side[B].ns / calls->rate[B] - (double)x->side[A].ns / calls->rate[A];
+        children[i] = (child){ (uint32_t)i, x->kind / TL_NTREE_KINDS, llround(fabs(change)) };
     }
-    for (size_t i = 0; i <= n; i++)
-        first[i + 1] += first[i];
-    if (n > 0)
-        qsort(children, n, sizeof *children, by_change);
-    put_calls(diff, children, first, (uint32_t)n, 0);
-    free(first);
+    qsort(children, n, sizeof *children, by_change);
+    put_calls(diff, children, n, 0, 0);
     free(children);
 }
 

@@ -41,6 +41,24 @@ static double input_of(const tl_diff *diff, int which)
     return count > 0 ? bytes / count : 0;
 }
 
+/* Returns the arithmetic of a rank in a step, FLOP, which grows with the input; NaN: not recorded. */
+static double flop_of(const tl_diff *diff, int which)
+{
+    const side *s = &diff->side[which];
+    double flop = 0;
+    TL_ROWS (const tl_breakdown, row, table_of(s, &tl_breakdown_schema)) {
+        size_t rank = place_of(s->ranks.v, s->ranks.n, row->rank);
+        bool whole = s->marked ? place_of(s->steps.v, s->steps.n, row->step) < s->steps.n : row->step == -1;
+        flop += rank < s->ranks.n && whole && row->device == -1 ? s->weight[rank] * row->flop : 0;
+    }
+    return flop / diff->of[KERNELS].rate[which];
+}
+
+static bool is_other(const double v[2])
+{
+    return fabs(v[B] - v[A]) > TL_DIFF_LEAST * fmax(v[A], v[B]);
+}
+
 /* Sets the share of the time of each side's kernels in launches that the other side has, too.  Returns whether the runs
  * do different work: of a side less than half of the time is common, and less than half of all launches are. */
 static bool find_common(const tl_diff *diff, double share[2])
@@ -103,9 +121,9 @@ static void put_texts(tl_diff *diff, const char *what, char text[2][TEXT])
 void tl_diff_runs(tl_diff *diff)
 {
     char device[2][TEXT] = { "" }, libraries[2][TEXT] = { "" }, world[2][TEXT], ranks[2][TEXT], selection[2][TEXT],
-         common[2][TEXT], input[2][TEXT], damaged[2][TEXT], lost[2][TEXT], steps[2][TEXT];
+         common[2][TEXT], input[2][TEXT], arithmetic[2][TEXT], damaged[2][TEXT], lost[2][TEXT], steps[2][TEXT];
     int64_t all_lost = 0, all_damaged = 0;
-    double bytes[2], share[2];
+    double bytes[2], flop[2], share[2];
 
     diff->basis.other_work = find_common(diff, share);
     for (int i = A; i <= B; i++) {
@@ -123,12 +141,14 @@ void tl_diff_runs(tl_diff *diff)
         all_lost += nlost;
         all_damaged += ndamaged;
         bytes[i] = input_of(diff, i);
+        flop[i] = flop_of(diff, i);
         list_texts(s, offsetof(tl_rank, device_name), sizeof(((tl_rank *)NULL)->device_name), device[i]);
         list_texts(s, offsetof(tl_rank, libraries), sizeof(((tl_rank *)NULL)->libraries), libraries[i]);
         put_compared(s, ranks[i], TEXT);
         snprintf(common[i], TEXT, "%.0f %%", 100 * share[i]);
         snprintf(world[i], TEXT, size > 0 ? "%lld" : unknown, (long long)size);
         snprintf(input[i], TEXT, bytes[i] > 0 ? "%.0f bytes" : "none", bytes[i]);
+        snprintf(arithmetic[i], TEXT, flop[i] > 0 ? "%.4g GFLOP" : unknown, flop[i] / 1e9);
         snprintf(selection[i], TEXT, "%s", s->in->selection != NULL ? s->in->selection : "all");
         snprintf(damaged[i], TEXT, ndamaged == 1 ? "%lld rank" : "%lld ranks", (long long)ndamaged);
         snprintf(lost[i], TEXT, "%lld of %lld launches", (long long)nlost, (long long)of);
@@ -137,13 +157,13 @@ void tl_diff_runs(tl_diff *diff)
         else
             snprintf(steps[i], TEXT, diff->basis.whole ? "whole recording" : "recording of %.1f steps", s->recorded);
     }
-    const bool inputs_differ = fabs(bytes[B] - bytes[A]) > TL_DIFF_LEAST * fmax(bytes[A], bytes[B]);
     put_fact(diff, "kernel time in common", diff->basis.other_work, common[A], common[B]);
     put_texts(diff, "device", device);
     put_texts(diff, "libraries", libraries);
     put_texts(diff, "world size", world);
     put_texts(diff, "ranks", ranks);
-    put_fact(diff, "mean copy to the device", inputs_differ, input[A], input[B]);
+    put_fact(diff, "arithmetic of a step", is_other(flop), arithmetic[A], arithmetic[B]);
+    put_fact(diff, "mean copy to the device", is_other(bytes), input[A], input[B]);
     put_texts(diff, "selection", selection);
     if (all_damaged > 0)
         put_fact(diff, "damaged traces", true, damaged[A], damaged[B]);

@@ -108,16 +108,15 @@ static void find_units(tl_diff *diff)
             if (s->unit[r] == diff->units.n)
                 tl_vec_push(&diff->units, (unit){ .ranks = { { 0 } } });
             tl_vec_push(&diff->units.v[s->unit[r]].ranks[i], s->ranks.v[r]);
+            s->weight[r] = 1;
         }
     }
-    for (int i = A; i <= B; i++)
-        for (size_t r = 0; r < diff->side[i].ranks.n; r++) {
-            const unit *u = &diff->units.v[diff->side[i].unit[r]];
-            bool both = i == B && u->ranks[A].n > 0;
-            diff->side[i].weight[r] =
-                both ? (double)(u->ranks[A].n * diff->side[B].ranks.n) / (double)(u->ranks[B].n * diff->side[A].ranks.n)
-                     : 1;
-        }
+    const side *a = &diff->side[A], *b = &diff->side[B];
+    for (size_t r = 0; r < b->ranks.n; r++) {
+        const unit *u = &diff->units.v[b->unit[r]];
+        if (u->ranks[A].n > 0)
+            b->weight[r] = (double)(u->ranks[A].n * b->ranks.n) / (double)(u->ranks[B].n * a->ranks.n);
+    }
     tl_map_free(&units);
 }
 

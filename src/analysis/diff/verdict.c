@@ -20,15 +20,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tl_diff_found *add_found(tl_diff *diff, uint8_t part, int64_t change_ns, double share, double p_value, bool sure)
+/* Adds a finding with the change of a part of the step. */
+static tl_diff_found *add_found(tl_diff *diff, const tl_diff_step *change)
 {
     tl_diff_found *row = tl_table_add(&diff->tables[TABLE_FOUND]);
-    row->part = part;
-    row->change = change_ns != 0 ? TL_DIFF_TIME : TL_DIFF_SAME;
-    row->change_ns = change_ns;
-    row->share = share;
-    row->p_value = p_value;
-    row->sure = sure;
+    row->part = change->part;
+    row->change = change->change_ns != 0 ? TL_DIFF_TIME : TL_DIFF_SAME;
+    row->change_ns = change->change_ns;
+    row->share = change->share;
+    row->p_value = change->p_value;
+    row->sure = change->sure;
     row->rank = -1;
     row->a_count = row->b_count = row->times = NAN;
     row->name = row->b_name = row->operator= row->why = TL_NO_NAME;
@@ -200,18 +201,16 @@ static uint32_t idle_class(const tl_diff *diff, int64_t change_ns)
     return TL_NO_NAME;
 }
 
-/* Sets *change_ns and *share to the sums over all waiting that changed in one direction.  Returns whether other
+/* Sets the change of *all to the sum over all waiting that changed in the direction of `largest`.  Returns whether other
  * collectives than that of `largest` contribute. */
-static bool all_waiting(const tl_diff *diff, const tl_diff_step *largest, int64_t *change_ns, double *share)
+static bool all_waiting(const tl_diff *diff, const tl_diff_step *largest, tl_diff_step *all)
 {
     bool others = false;
-    *change_ns = 0;
-    *share = 0;
     TL_ROWS (const tl_diff_step, row, &diff->tables[TABLE_STEP])
-        if (row->part == TL_DIFF_WAITING && (row->change_ns > 0) == (largest->change_ns > 0)) {
-            *change_ns += row->change_ns;
-            *share += row->share;
-            others |= row != largest && row->change_ns != 0;
+        if (row != largest && row->part == TL_DIFF_WAITING && (row->change_ns > 0) == (largest->change_ns > 0)) {
+            all->change_ns += row->change_ns;
+            all->share += row->share;
+            others |= row->change_ns != 0;
         }
     return others;
 }
@@ -284,13 +283,13 @@ static void put_replaced(const tl_diff *diff, tl_diff_found *row, uint8_t collec
 static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
 {
     bool waiting = step->part == TL_DIFF_WAITING, is_long = step->part == TL_DIFF_LONG, others = false;
-    double way = step->change_ns > 0 ? 1 : -1, share = step->share;
-    int64_t change_ns = step->change_ns;
+    double way = step->change_ns > 0 ? 1 : -1;
+    tl_diff_step all = *step;
     tl_diff_found reason = { .change_ns = step->change_ns, .rank = -1, .why = TL_NO_NAME };
     if (waiting) {
-        others = all_waiting(diff, step, &change_ns, &share);
+        others = all_waiting(diff, step, &all);
         put_transfer(diff, &reason, way);
-        reason.rank = reason.why == TL_NO_NAME ? awaited(diff, way, (double)change_ns) : -1;
+        reason.rank = reason.why == TL_NO_NAME ? awaited(diff, way, (double)all.change_ns) : -1;
         if (reason.rank >= 0 && !diff->basis.other_work)
             put_reason(diff, &reason, way);
     } else {
@@ -300,18 +299,16 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
     TL_ROWS (const tl_diff_found, row, &diff->tables[TABLE_FOUND])
         if (of_all && row->part == TL_DIFF_WAITING && (row->change_ns > 0) == (way > 0))
             return;
-    tl_diff_found *row = add_found(diff, step->part, of_all ? change_ns : step->change_ns, of_all ? share : step->share,
-                                   step->p_value, step->sure);
+    tl_diff_found *row = add_found(diff, of_all ? &all : step);
     row->rank = reason.rank;
     row->why = reason.why;
     row->why_ns = reason.why_ns;
     row->why_part = reason.why_part;
     row->by_verdict = !row->sure && is_named_in_longer(diff, row->rank, step->change_ns > 0);
-    others = others && of_all;
     if (is_long)
         row->name = name_of_longest(diff, reason.rank);
     if (waiting || step->part == TL_DIFF_TRANSFER || step->part == TL_DIFF_UNKNOWN)
-        row->name = name_of_part(diff, step, others);
+        row->name = name_of_part(diff, step, others && of_all);
     if (step->part == TL_DIFF_TRANSFER)
         put_replaced(diff, row, step->kind);
     if (step->part == TL_DIFF_IDLE)
@@ -372,13 +369,16 @@ static void find_kernel(tl_diff *diff, const tl_diff_work *w, double common)
             return;
     const bool timed = part != TL_DIFF_TRANSFER; /* else its time is told by the parts of the step */
     const int64_t change_ns = !timed ? 0 : w->ranks[0] != '\0' ? w->ranks_ns : w->change_ns;
-    const double share = (double)change_ns / (double)diff->side[A].median_ns;
-    tl_diff_found *row = add_found(diff, part, change_ns, share, w->p_value, w->sure);
+    const tl_diff_step change = { .part = part,
+                                  .change_ns = change_ns,
+                                  .share = (double)change_ns / (double)diff->side[A].median_ns,
+                                  .p_value = w->change == TL_DIFF_TIME || w->change == TL_DIFF_BOTH ? w->p_value : NAN,
+                                  .sure = w->sure };
+    tl_diff_found *row = add_found(diff, &change);
     row->change = w->sure ? w->change : TL_DIFF_TIME;
     row->a_count = w->a_count;
     row->b_count = w->b_count;
     row->times = timed ? times : NAN;
-    row->p_value = w->change == TL_DIFF_TIME || w->change == TL_DIFF_BOTH ? w->p_value : NAN;
     char *end;
     long rank = strtol(w->ranks, &end, 10);
     row->rank = end > w->ranks && *end == '\0' ? (int32_t)rank : -1;
@@ -414,7 +414,7 @@ void tl_diff_verdict(tl_diff *diff)
     const tl_table *steps = &diff->tables[TABLE_STEP];
     tl_table *table = &diff->tables[TABLE_FOUND];
     const tl_diff_step *step = tl_table_row(steps, 0);
-    add_found(diff, TL_DIFF_STEP, step->change_ns, step->share, step->p_value, step->sure);
+    add_found(diff, step);
 
     double common = NAN;
     TL_ROWS (const tl_diff_step, row, steps)

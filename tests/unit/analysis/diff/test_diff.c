@@ -280,6 +280,22 @@ static void other_libraries_are_told_first(void)
     end(diff, a, b);
 }
 
+/* Shapes that B computes twice as much with: told before times. */
+static void more_arithmetic_is_told_first(void)
+{
+    run *r[2] = { steps_of(6, plain, 3), steps_of(6, plain, 9) };
+    for (int i = 0; i < 2; i++)
+        TL_ROWS (tl_breakdown, row, tl_tables_get(&r[i]->tables, &tl_breakdown_schema))
+            row->flop = row->step >= 0 ? (i + 1) * 4e9 : 1e12;
+    tl_diff *diff = compare(r[0], r[1]);
+    const tl_diff_run *row = tl_table_row(tl_diff_table(diff, &tl_diff_run_schema), 5);
+    CU_ASSERT_STRING_EQUAL(row->what, "arithmetic of a step");
+    CU_ASSERT_EQUAL(row->differs, 1);
+    CU_ASSERT_STRING_EQUAL(row->a, "4 GFLOP");
+    CU_ASSERT_STRING_EQUAL(row->b, "8 GFLOP");
+    end(diff, r[0], r[1]);
+}
+
 /* Of three kernels of either run one is common: that is told first, and parts of the step instead of kernels. */
 static void runs_of_different_work_are_not_compared_by_kernels(void)
 {
@@ -556,6 +572,7 @@ static const unit_test tests[] = {
     TEST(an_unmatched_group_is_the_group_that_the_other_side_matched),
     TEST(groups_of_which_one_side_knows_less_are_compared_as_one),
     TEST(other_libraries_are_told_first),
+    TEST(more_arithmetic_is_told_first),
     TEST(runs_of_different_work_are_not_compared_by_kernels),
     TEST(a_straggler_stands_before_the_transfer_that_grows_with_it),
     TEST(one_step_each_is_not_significant),
