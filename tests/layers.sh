@@ -328,7 +328,7 @@ if [ -z "$found" ]; then
     check "one emulator does not know the other" bites src/compat/hta/hta.c '#include "tlmpi/compat/tracelens/tracelens.h"'
     check "what emulators share knows none" bites src/compat/csv.c '#include "tlmpi/compat/hta/hta.h"'
     check "what a room keeps to itself stays there" bites src/app/compat_tracelens.c '#include "../compat/tracelens/lens.h"'
-    check "a format knows no answers" bites src/report/format/cell.c '#include "tlmpi/report/answers/answers.h"'
+    check "a format knows no answers" bites src/report/format/words.c '#include "tlmpi/report/answers/answers.h"'
     check "an answer knows no screen" bites src/report/answers/answers.c '#include "tlmpi/report/summary.h"'
     check "a new room is not forgotten" bites src/trace/new/new.c '#include "tlmpi/trace/read/reader.h"'
     check "a circle in the table is found" test -n "$(violations "$top" includes trace/text trace/view)"

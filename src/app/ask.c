@@ -10,7 +10,6 @@
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/model/idle_tables.h"
-#include "tlmpi/model/path_tables.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/ask.h"
 #include "tlmpi/report/html.h"
@@ -90,12 +89,11 @@ static tl_text name_shown(void *result, uint32_t id)
     return id != TL_NO_NAME ? tl_result_name(result, id) : TL_TEXT("(no name)");
 }
 
-static void put_interval(void *arg, const void *of, tl_error *err)
+static void put_interval(void *arg, const void *of)
 {
     exported *e = arg;
     const tl_interval *row = of;
     piece p = { row->start_ns, row->end_ns, 0 };
-    (void)err;
     if (row->kind == TL_SYNC || !clip_of_rank(e->strip, row->rank, &p))
         return;
     const bool next = row->rank != e->rank || row->device != e->device || row->stream != e->stream;
@@ -115,12 +113,11 @@ static void put_interval(void *arg, const void *of, tl_error *err)
                      args, sizeof args / sizeof args[0]);
 }
 
-static void put_gap(void *arg, const void *of, tl_error *err)
+static void put_gap(void *arg, const void *of)
 {
     const exported *e = arg;
     const tl_gap *row = of;
     piece p = { row->start_ns, row->end_ns, 0 };
-    (void)err;
     const tl_out_track first = track_of(row->rank, TL_OUT_IDLE_TID);
     if (clip_of_rank(e->strip, row->rank, &p))
         tl_out_idle_row(e->w, &first, row, p.from_ns, p.to_ns - p.from_ns, name_shown, e->result);
@@ -236,14 +233,18 @@ static tl_status export_perfetto(tl_result *result, const tl_table *ranks, const
     return st == TL_OK ? tl_sink_end(sink, err) : st;
 }
 
+/* Attributes of a result; the last four are for a page. */
+enum { SELECTION, NOTES, COMMAND, HISTORY, HOST, VERSION, NTEXTS };
+static const char *const attributes[NTEXTS] = { "selection", "selection_notes", "command_line",
+                                                "history",   "hostname",        "creator_version" };
+
 /* An open result, and the tables that the answers are read from. */
 typedef struct asked {
     const char *path;
     tl_result *result;
     tl_tables tables;
     tl_answers answers;
-    char *selection, *notes;
-    char *command, *history, *host, *version; /* for a page */
+    char *texts[NTEXTS];
 } asked;
 
 /* Returns the error with the file's name put before it. */
@@ -256,12 +257,8 @@ static void asked_free(asked *a)
 {
     tl_result_close(a->result);
     tl_tables_free(&a->tables);
-    free(a->selection);
-    free(a->notes);
-    free(a->command);
-    free(a->history);
-    free(a->host);
-    free(a->version);
+    for (int i = 0; i < NTEXTS; i++)
+        free(a->texts[i]);
 }
 
 /* Loads the tables of the answers, and of a page if wanted.  The caller ends *a by asked_free in any case. */
@@ -282,18 +279,12 @@ static tl_status load(asked *a, const char *path, bool page, tl_error *err)
         return st;
     tl_tables_init(&a->tables, schemas, n);
     st = in_file(a, tl_result_load(a->result, &a->tables, required, &why), &why, err);
-    const struct {
-        const char *name;
-        char **text;
-    } attributes[] = { { "selection", &a->selection },  { "selection_notes", &a->notes },
-                       { "command_line", &a->command }, { "history", &a->history },
-                       { "hostname", &a->host },        { "creator_version", &a->version } };
-    for (size_t i = 0; st == TL_OK && i < sizeof attributes / sizeof attributes[0]; i++)
-        st = in_file(a, tl_result_attr_text(a->result, attributes[i].name, attributes[i].text, &why), &why, err);
+    for (int i = 0; st == TL_OK && i < NTEXTS; i++)
+        st = in_file(a, tl_result_attr_text(a->result, attributes[i], &a->texts[i], &why), &why, err);
     if (st == TL_OK) {
         tl_answers_read(&a->tables, &a->answers);
-        a->answers.selection = a->selection;
-        a->answers.notes = a->notes;
+        a->answers.selection = a->texts[SELECTION];
+        a->answers.notes = a->texts[NOTES];
     }
     return st;
 }
@@ -301,24 +292,32 @@ static tl_status load(asked *a, const char *path, bool page, tl_error *err)
 /* A command's use of the answers: prints them to `out`. */
 typedef tl_status put_answers(asked *a, const tl_cli *cli, FILE *out, tl_error *err);
 
-/* Loads the result named on the command line, and prints to `output`.  Returns the exit status. */
-static int answer(const tl_cli *cli, const char *output, put_answers *put)
+/* Loads the result named on the command line, and prints to the output asked for, else to stdout, or, with an ending, into
+ * a file beside the result: "a/traces.html" for "a/traces.h5".  Returns the exit status. */
+static int answer(const tl_cli *cli, const char *ending, put_answers *put)
 {
     tl_error err;
     tl_outfile file = { .out = NULL };
     asked a = { .path = NULL };
     bool too_much = false;
+    const char *path = cli->nwords > 0 ? cli->words[0] : "";
+    const size_t n = strlen(path), stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
+    tl_bytes beside = { 0 };
+    tl_bytes_put(&beside, path, stem);
+    tl_bytes_put(&beside, ending, ending != NULL ? strlen(ending) + 1 : 0);
     tl_status st = cli->nwords == 1
-                       ? load(&a, cli->words[0], cli->command->bit == TL_FOR_HTML, &err)
+                       ? load(&a, path, cli->command->bit == TL_FOR_HTML, &err)
                        : tl_fail(&err, TL_EUSAGE, "%s: tlmpi %s FILE.h5",
                                  cli->nwords == 0 ? "no result file named" : "one file at a time", cli->command->name);
     if (st == TL_OK)
-        st = tl_outfile_open(&file, a.path, output, cli->run.force, &err);
+        st = tl_outfile_open(&file, path, cli->run.output != NULL || ending == NULL ? cli->run.output : beside.v,
+                             cli->run.force, &err);
     if (st == TL_OK)
         st = tl_outfile_close(&file, put(&a, cli, file.out, &err), &err);
     if (st == TL_OK && cli->command->bit == TL_FOR_ASK)
         too_much = tl_gates_judge(&cli->run.fail_on, &a.answers, stderr);
     asked_free(&a);
+    tl_bytes_free(&beside);
     return st != TL_OK ? tl_cli_complain(cli, &err) : too_much ? TL_EXIT_FAIL_ON : TL_EXIT_DONE;
 }
 
@@ -334,7 +333,7 @@ static tl_status put_text(asked *a, const tl_cli *cli, FILE *out, tl_error *err)
 
 int tl_ask(const tl_cli *cli)
 {
-    return answer(cli, cli->run.output, put_text);
+    return answer(cli, NULL, put_text);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ html */
@@ -361,32 +360,20 @@ static tl_html_input input_of(asked *a)
                             .result = a,
                             .name = name_of,
                             .each = each_row,
-                            .command = a->command,
-                            .when = a->history,
-                            .host = a->host,
-                            .version = a->version };
+                            .command = a->texts[COMMAND],
+                            .when = a->texts[HISTORY],
+                            .host = a->texts[HOST],
+                            .version = a->texts[VERSION] };
 }
 
 static tl_status put_page(asked *a, const tl_cli *cli, FILE *out, tl_error *err)
 {
     (void)cli;
-    if (a->history != NULL) /* history is "2026-03-01T12:00:00Z: tlmpi ..."; the command is shown separately */
-        a->history[strcspn(a->history, " ") - (strcspn(a->history, " ") > 0)] = '\0';
+    char *history = a->texts[HISTORY]; /* "2026-03-01T12:00:00Z: tlmpi ..."; the command is shown separately */
+    if (history != NULL)
+        history[strcspn(history, " ") - (strcspn(history, " ") > 0)] = '\0';
     const tl_html_input input = input_of(a);
     return tl_html_write(&input, out, err);
-}
-
-/* Answers into a file beside the result unless -o is given: "a/traces.html" for "a/traces.h5". */
-static int answer_beside(const tl_cli *cli, const char *ending, put_answers *put)
-{
-    const char *path = cli->nwords > 0 ? cli->words[0] : "";
-    size_t n = strlen(path), stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
-    tl_bytes name = { 0 };
-    tl_bytes_put(&name, path, stem);
-    tl_bytes_put(&name, ending, strlen(ending) + 1);
-    int code = answer(cli, cli->run.output != NULL ? cli->run.output : (const char *)name.v, put);
-    tl_bytes_free(&name);
-    return code;
 }
 
 int tl_html_page(const tl_cli *cli)
@@ -395,7 +382,7 @@ int tl_html_page(const tl_cli *cli)
         return tl_diff_command(cli);
     if (tl_par_proc() > 0)
         return TL_EXIT_DONE;
-    return answer_beside(cli, ".html", put_page);
+    return answer(cli, ".html", put_page);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- export */
@@ -422,5 +409,5 @@ static tl_status put_slice(asked *a, const tl_cli *cli, FILE *out, tl_error *err
 
 int tl_export(const tl_cli *cli)
 {
-    return answer_beside(cli, ".perfetto.json.gz", put_slice);
+    return answer(cli, ".perfetto.json.gz", put_slice);
 }

@@ -2,7 +2,6 @@
 #include "cli.h"
 #include "options.h"
 #include "tlmpi/base/bytes.h"
-#include "tlmpi/base/log.h"
 #include "tlmpi/job/augment.h"
 #include "tlmpi/job/reps.h"
 #include "tlmpi/job/run.h"
@@ -140,11 +139,9 @@ static tl_status read_rest(tl_cli *cli, int argc, char **argv, int command_at, t
 /* Returns TL_EUSAGE if the first word resembles a command, does not look like a path and does not exist. */
 static tl_status refuse_mistyped(const char *word, tl_error *err)
 {
-    const char *names[NCOMMANDS];
-    for (size_t i = 0; i < NCOMMANDS; i++)
-        names[i] = commands[i].name;
-    const char *meant =
-        strpbrk(word, "/.") == NULL && access(word, F_OK) != 0 ? tl_suggest(word, names, NCOMMANDS) : NULL;
+    const char *meant = strpbrk(word, "/.") == NULL && access(word, F_OK) != 0
+                            ? tl_suggest(word, &commands->name, sizeof *commands, NCOMMANDS)
+                            : NULL;
     if (meant == NULL)
         return TL_OK;
     return tl_fail(err, TL_EUSAGE, "'%s' is no command and no path; did you mean tlmpi %s?", word, meant);
@@ -317,8 +314,6 @@ int tl_cli_complain(const tl_cli *cli, const tl_error *err)
 
 /* -------------------------------------------------------------------------------------------- words that were meant */
 
-/* Finds the word that was probably meant. */
-
 enum { LONGEST = 40 };
 
 static bool same_letter(char a, char b)
@@ -350,31 +345,35 @@ static size_t edit_distance(const char *a, const char *b)
     return rows[na % 3][nb];
 }
 
-const char *tl_suggest(const char *word, const char *const *candidates, size_t n)
+static const char *name_at(const char *const *names, size_t stride, size_t i)
+{
+    return *(const char *const *)((const char *)names + i * stride);
+}
+
+const char *tl_suggest(const char *word, const char *const *names, size_t stride, size_t n)
 {
     /* a third of the word may differ, at most two characters: "shw" is show, "traces" is nothing */
     size_t length = strlen(word), limit = length / 3 < 2 ? length / 3 : 2;
     const char *best = NULL;
-    if (length >= LONGEST)
-        return NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (candidates[i] == NULL || strlen(candidates[i]) >= LONGEST)
+    for (size_t i = 0; i < n && length < LONGEST; i++) {
+        const char *name = name_at(names, stride, i);
+        if (name == NULL || strlen(name) >= LONGEST)
             continue;
-        size_t distance = edit_distance(word, candidates[i]);
+        size_t distance = edit_distance(word, name);
         if (distance <= limit && (best == NULL || distance < edit_distance(word, best)))
-            best = candidates[i];
+            best = name;
     }
     return best;
 }
 
 tl_status tl_fail_unknown(tl_error *err, const char *what, const char *word, const char *place,
-                          const char *const *candidates, size_t n)
+                          const char *const *names, size_t stride, size_t n)
 {
     char list[700] = "", guess[LONGEST + 20] = ".";
     size_t used = 0;
     for (size_t i = 0; i < n && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", candidates[i]);
-    const char *meant = tl_suggest(word, candidates, n);
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", name_at(names, stride, i));
+    const char *meant = tl_suggest(word, names, stride, n);
     if (meant != NULL)
         snprintf(guess, sizeof guess, "; did you mean %s?", meant);
     return tl_fail(err, TL_EUSAGE, "there is no %s '%.60s' in %.120s%s It has: %s", what, word, place, guess,
@@ -382,8 +381,6 @@ tl_status tl_fail_unknown(tl_error *err, const char *what, const char *word, con
 }
 
 /* ----------------------------------------------------------------------------------------------------------- output */
-
-/* The output of a command. */
 
 tl_status tl_outfile_open(tl_outfile *file, const char *input, const char *path, bool force, tl_error *err)
 {

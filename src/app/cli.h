@@ -126,13 +126,13 @@ int tl_compat(const tl_cli *cli);
 
 /* -------------------------------------------------------------------------------------------- words that were meant */
 
-/* Returns the candidate nearest to the word, the first one of ties, if it is near enough to be meant; else NULL.  NULL
- * candidates are skipped. */
-const char *tl_suggest(const char *word, const char *const *candidates, size_t n);
+/* Returns the name nearest to the word, the first one of ties, if it is near enough to be meant; else NULL.  names: the
+ * first of n names, of which one stands each `stride` bytes; NULL names are skipped. */
+const char *tl_suggest(const char *word, const char *const *names, size_t stride, size_t n);
 
 /* TL_EUSAGE: "there is no WHAT 'word' in PLACE; did you mean ...? It has: ...". */
 tl_status tl_fail_unknown(tl_error *err, const char *what, const char *word, const char *place,
-                          const char *const *candidates, size_t n);
+                          const char *const *names, size_t stride, size_t n);
 
 /* ----------------------------------------------------------------------------------------------------------- output */
 

@@ -20,14 +20,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const faces[] = { "hta", "tracelens" }; /* by HTA, TRACELENS */
-
 enum { LIST = -1 };
-enum { HTA, TRACELENS, NFACES };
 
 static bool is_hta(const tl_cli *cli)
 {
-    return strcmp(cli->words[0], faces[HTA]) == 0;
+    return strcmp(cli->words[0], "hta") == 0;
 }
 
 /* Returns whether the words are "hta diff"; a path named diff is written ./diff. */
@@ -38,10 +35,11 @@ static bool is_diff(const tl_cli *cli)
 
 static tl_status check_words(const tl_cli *cli, tl_error *err)
 {
+    static const char *const tools[] = { "hta", "tracelens" };
     if (cli->nwords == 0)
         return tl_fail(err, TL_EUSAGE, "no tool named: tlmpi compat hta|tracelens PATH... -o DIR");
-    if (!is_hta(cli) && strcmp(cli->words[0], faces[TRACELENS]) != 0)
-        return tl_fail_unknown(err, "tool", cli->words[0], "compat", faces, NFACES);
+    if (!is_hta(cli) && strcmp(cli->words[0], tools[1]) != 0)
+        return tl_fail_unknown(err, "tool", cli->words[0], "compat", tools, sizeof *tools, 2);
     if (cli->nwords == 1)
         return tl_fail(err, TL_EUSAGE, "no trace given: tlmpi compat %s PATH... -o DIR", cli->words[0]);
     if (is_diff(cli) && cli->nwords != 4)
@@ -102,17 +100,6 @@ static tl_status check_inputs_kept(const tl_inventory *inventory, const char *fo
     return st;
 }
 
-/* Keeps the traces of one run only. */
-static tl_status choose_run(tl_inventory *inventory, int run, size_t *left_out, tl_error *err)
-{
-    tl_status st = tl_inventory_decide(inventory, run, err);
-    *left_out += st == TL_OK ? tl_tell_lost(inventory) : 0;
-    for (size_t i = 0; st == TL_OK && i < inventory->inputs.n; i++)
-        if (inventory->inputs.v[i].run != inventory->run && inventory->inputs.v[i].kind == TL_INPUT_TRACE)
-            inventory->inputs.v[i].kind = TL_INPUT_OTHER;
-    return st;
-}
-
 /* Returns whether the input is an execution trace named for HTA, which links its nodes to the rows of a trace. */
 static bool is_execution_trace(const tl_cli *cli, const tl_input *input)
 {
@@ -147,7 +134,14 @@ static tl_status find_files(const tl_cli *cli, tl_inventory *inventory, size_t *
     tl_inventory_close(inventory);
     for (size_t i = looked_at; i < inventory->inputs.n; i++, ++*left_out)
         tl_input_warn(&inventory->inputs.v[i], "", "");
-    return cli->compat_run != TL_ALL_RUNS ? choose_run(inventory, cli->compat_run, left_out, err) : st;
+    if (cli->compat_run == TL_ALL_RUNS)
+        return TL_OK;
+    st = tl_inventory_decide(inventory, cli->compat_run, err);
+    *left_out += st == TL_OK ? tl_tell_lost(inventory) : 0;
+    TL_EACH (tl_input, input, inventory->inputs)
+        if (st == TL_OK && input->run != inventory->run && input->kind == TL_INPUT_TRACE)
+            input->kind = TL_INPUT_OTHER;
+    return st;
 }
 
 static tl_status fail_no_trace(const tl_cli *cli, tl_error *err)
@@ -176,19 +170,13 @@ static tl_status take_memory_timeline(tl_cli *cli, const char **timeline, tl_err
     return TL_OK;
 }
 
-/* The files of a job for HTA; the inventory owns the paths.  Zero-initialise; free_hta_job ends it. */
+/* The files of a job for HTA; the inventory owns the paths. */
 typedef struct hta_job {
     tl_inventory inventory;
     tl_hta_file *files;
     tl_hta_options options;
     size_t left_out;
 } hta_job;
-
-static void free_hta_job(hta_job *job)
-{
-    free(job->files);
-    tl_inventory_free(&job->inventory);
-}
 
 /* Finds the files of a job for HTA in the words after the tool's name. */
 static tl_status find_hta_job(tl_cli *cli, hta_job *job, tl_error *err)
@@ -223,44 +211,40 @@ static tl_status find_hta_job(tl_cli *cli, hta_job *job, tl_error *err)
                                      .execution_trace = execution_trace,
                                      .out_dir = cli->run.output,
                                      .ns = cli->ns,
-                                     .include_last_step = cli->include_last_step,
-                                     .parameters = &cli->hta };
+                                     .include_last_step = cli->include_last_step };
     return nfiles == 0 && cli->nwords > 1 ? fail_no_trace(cli, err) : TL_OK;
 }
 
-static tl_status write_hta(tl_cli *cli, bool *incomplete, tl_error *err)
+/* Writes the tables of one job, or of two compared. */
+static tl_status write_hta(const tl_cli *cli, bool *incomplete, tl_error *err)
 {
-    hta_job job = { .left_out = 0 };
-    const char *timeline;
-
-    tl_status st = take_memory_timeline(cli, &timeline, err);
-    if (st == TL_OK)
-        st = find_hta_job(cli, &job, err);
-    job.options.memory_timeline = timeline;
-    if (st == TL_OK)
-        st = tl_compat_hta(&job.options, incomplete, err);
-    *incomplete = *incomplete || job.left_out > 0;
-    free_hta_job(&job);
-    return st;
-}
-
-static tl_status write_hta_diff(const tl_cli *cli, bool *incomplete, tl_error *err)
-{
+    const bool diff = is_diff(cli);
     hta_job jobs[2] = { { .left_out = 0 }, { .left_out = 0 } };
+    const char *timeline = NULL;
     tl_status st = TL_OK;
 
-    for (size_t side = 0; side < 2 && st == TL_OK; side++) {
+    for (size_t side = 0; side <= diff && st == TL_OK; side++) {
         tl_cli mine = *cli;
-        mine.words = (const char *[]){ cli->words[0], cli->words[2 + side] };
-        mine.nwords = 2;
-        st = find_hta_job(&mine, &jobs[side], err);
+        const char *words[] = { cli->words[0], diff ? cli->words[2 + side] : NULL };
+        if (diff) {
+            mine.words = words;
+            mine.nwords = 2;
+        } else {
+            st = take_memory_timeline(&mine, &timeline, err);
+        }
+        if (st == TL_OK)
+            st = find_hta_job(&mine, &jobs[side], err);
         jobs[side].options.parameters = &cli->hta;
+        jobs[side].options.memory_timeline = timeline;
     }
     if (st == TL_OK)
-        st = tl_compat_hta_diff(&jobs[0].options, &jobs[1].options, incomplete, err);
-    *incomplete = *incomplete || jobs[0].left_out + jobs[1].left_out > 0;
-    free_hta_job(&jobs[0]);
-    free_hta_job(&jobs[1]);
+        st = diff ? tl_compat_hta_diff(&jobs[0].options, &jobs[1].options, incomplete, err)
+                  : tl_compat_hta(&jobs[0].options, incomplete, err);
+    for (size_t side = 0; side < 2; side++) {
+        *incomplete = *incomplete || jobs[side].left_out > 0;
+        free(jobs[side].files);
+        tl_inventory_free(&jobs[side].inventory);
+    }
     return st;
 }
 
@@ -322,26 +306,6 @@ static void drop_duplicates(trace_files *files, size_t *left_out)
         tl_warn("the ranks found are not 0 to %zu: TraceLens would stop here", n - 1);
 }
 
-/* Lists the traces named on the command line, ready to be read. */
-static tl_status list_files(const tl_cli *cli, tl_inventory *inventory, trace_files *files, size_t *left_out,
-                            tl_error *err)
-{
-    tl_status st = find_files(cli, inventory, left_out, err);
-    for (size_t i = 0; st == TL_OK && i < inventory->inputs.n; i++) {
-        tl_input *input = &inventory->inputs.v[i];
-        if (input->kind == TL_INPUT_TRACE)
-            tl_vec_push(files, (trace_file){ .path = input->path, .input = input, .bytes = input->bytes });
-    }
-    if (st == TL_OK && files->n == 0)
-        st = fail_no_trace(cli, err);
-    if (st != TL_OK)
-        return st;
-    tl_tracelens_clear(cli->run.output);
-    number_files(files);
-    drop_duplicates(files, left_out);
-    return TL_OK;
-}
-
 /* Collective: sends proc 0's list to all procs; the paths point into *text. */
 static void share_files(trace_files *files, tl_bytes *text)
 {
@@ -395,7 +359,17 @@ static tl_status write_tracelens(const tl_cli *cli, bool *incomplete, tl_error *
     size_t left_out = 0;
     bool first = tl_par_proc() == 0;
 
-    tl_status st = first ? list_files(cli, &inventory, &files, &left_out, err) : TL_OK;
+    tl_status st = first ? find_files(cli, &inventory, &left_out, err) : TL_OK;
+    TL_EACH (tl_input, input, inventory.inputs)
+        if (st == TL_OK && input->kind == TL_INPUT_TRACE)
+            tl_vec_push(&files, (trace_file){ .path = input->path, .input = input, .bytes = input->bytes });
+    if (st == TL_OK && first && files.n == 0)
+        st = fail_no_trace(cli, err);
+    if (st == TL_OK && first) {
+        tl_tracelens_clear(cli->run.output);
+        number_files(&files);
+        drop_duplicates(&files, &left_out);
+    }
     st = tl_par_agree(st, err);
     if (st == TL_OK)
         share_files(&files, &text);
@@ -434,9 +408,7 @@ int tl_compat(const tl_cli *cli)
     }
     if (is_hta(cli) && !first)
         return TL_EXIT_DONE;
-    tl_status st = is_diff(cli)  ? write_hta_diff(cli, &incomplete, &err)
-                   : is_hta(cli) ? write_hta(&mine, &incomplete, &err)
-                                 : write_tracelens(cli, &incomplete, &err);
+    tl_status st = is_hta(cli) ? write_hta(cli, &incomplete, &err) : write_tracelens(cli, &incomplete, &err);
     if (st != TL_OK)
         return first ? tl_cli_complain(cli, &err) : tl_exit_of_status(st);
 

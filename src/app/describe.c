@@ -316,7 +316,7 @@ static tl_status describe(FILE *out, const entries *all, const char *word, bool 
     const char **names = tl_calloc(all->n, sizeof *names);
     for (size_t i = 0; i < all->n; i++)
         names[i] = all->v[i].name;
-    tl_status st = tl_fail_unknown(err, "table", word, "a result file", names, all->n);
+    tl_status st = tl_fail_unknown(err, "table", word, "a result file", names, sizeof *names, all->n);
     free(names);
     return st;
 }

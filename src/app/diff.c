@@ -86,10 +86,9 @@ typedef struct taker {
     const tl_schema *schema;
 } taker;
 
-static void take(void *arg, const void *row, tl_error *err)
+static void take(void *arg, const void *row)
 {
     const taker *t = arg;
-    (void)err;
     tl_diff_take(t->diff, t->side, t->schema, row);
 }
 
@@ -234,8 +233,9 @@ static tl_status find_table(const tl_cli *cli, const tl_schema **named, tl_error
         if (strcmp(cli->words[2], names[i]) == 0)
             *named = schemas[i];
     }
-    return cli->nwords == 3 && *named == NULL ? tl_fail_unknown(err, "table", cli->words[2], "a comparison", names, n)
-                                              : TL_OK;
+    return cli->nwords == 3 && *named == NULL
+               ? tl_fail_unknown(err, "table", cli->words[2], "a comparison", names, sizeof *names, n)
+               : TL_OK;
 }
 
 /* Proc 0: compares the results and prints.  Returns the exit status. */

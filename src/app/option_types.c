@@ -185,9 +185,7 @@ static tl_status store_list(const tl_option_given *o, void *at)
 /* Stores the thresholds that are named; the others keep their values. */
 static tl_status store_thresholds(const tl_option_given *o, void *at)
 {
-    enum { MOST_THRESHOLDS = 16 };
     tl_threshold_fault wrong = { .of = NULL };
-    const char *names[MOST_THRESHOLDS];
     size_t n = 0;
 
     if (tl_thresholds_read(o->type->thresholds, o->text, at, &wrong))
@@ -196,12 +194,13 @@ static tl_status store_thresholds(const tl_option_given *o, void *at)
         return tl_fail(o->err, TL_EUSAGE, "--%s: %s takes %s, not '%.*s'", o->option, wrong.of->name,
                        tl_threshold_takes(wrong.of->unit), (int)(wrong.value.n < 60 ? wrong.value.n : 60),
                        wrong.value.p != NULL ? wrong.value.p : "");
-    for (; n < MOST_THRESHOLDS && o->type->thresholds[n].name != NULL; n++)
-        names[n] = o->type->thresholds[n].name;
+    while (o->type->thresholds[n].name != NULL)
+        n++;
     char place[40], name[80];
     snprintf(place, sizeof place, "--%s", o->option);
     snprintf(name, sizeof name, "%.*s", (int)(wrong.name.n < 60 ? wrong.name.n : 60), wrong.name.p);
-    return tl_fail_unknown(o->err, "threshold", name, place, names, n);
+    return tl_fail_unknown(o->err, "threshold", name, place, &o->type->thresholds->name, sizeof *o->type->thresholds,
+                           n);
 }
 
 static tl_status store_gates(const tl_option_given *o, void *at)

@@ -299,10 +299,15 @@ static tl_status fail_unknown(const char *name, size_t n, unsigned bits, tl_erro
 
     for (size_t i = 0; i < NOPTIONS; i++)
         candidates[i] = (options[i].bits & bits) != 0 ? options[i].name : NULL;
-    const char *meant = tl_suggest(word, candidates, NOPTIONS);
+    const char *meant = tl_suggest(word, candidates, sizeof *candidates, NOPTIONS);
     if (meant != NULL)
         return tl_fail(err, TL_EUSAGE, "there is no option --%s; did you mean --%s?", word, meant);
     return tl_fail(err, TL_EUSAGE, "there is no option --%s", word);
+}
+
+static tl_status fail_no_value(const tl_option *o, tl_error *err)
+{
+    return tl_fail(err, TL_EUSAGE, "--%s wants a value: --%s=%s", o->name, o->name, o->metavar);
 }
 
 static tl_status store_following(tl_cli *cli, const tl_option *o, int argc, char **argv, int *at, tl_error *err)
@@ -310,49 +315,35 @@ static tl_status store_following(tl_cli *cli, const tl_option *o, int argc, char
     /* if the next word looks like an option, the value was forgotten; a number may be negative */
     const char *next = *at + 1 < argc ? argv[*at + 1] : "";
     if (*next == '\0' || (tl_is_option(next) && !tl_is_digit(next[1])))
-        return tl_fail(err, TL_EUSAGE, "--%s wants a value: --%s=%s", o->name, o->name, o->metavar);
+        return fail_no_value(o, err);
     (*at)++;
     return store(cli, o, argv[*at], err);
 }
 
-static tl_status read_long(tl_cli *cli, unsigned bits, int argc, char **argv, int *at, tl_error *err)
+tl_status tl_option_read(tl_cli *cli, unsigned bits, int argc, char **argv, int *at, tl_error *err)
 {
+    tl_status st = TL_OK;
+    if (argv[*at][1] != '-') { /* letters: -f, -fq, -oPREFIX, -o PREFIX */
+        for (const char *p = argv[*at] + 1; *p != '\0' && st == TL_OK; p++) {
+            const tl_option *o = find_option(NULL, 0, *p, bits);
+            if (o == NULL)
+                return tl_fail(err, TL_EUSAGE, "there is no option -%c", *p);
+            if (o->metavar != NULL)
+                return p[1] != '\0' ? store(cli, o, p + 1, err) : store_following(cli, o, argc, argv, at, err);
+            st = store(cli, o, "1", err);
+        }
+        return st;
+    }
     const char *name = argv[*at] + 2, *value = strchr(name, '=');
-    size_t n = value != NULL ? (size_t)(value - name) : strlen(name);
+    const size_t n = strcspn(name, "=");
     const tl_option *o = find_option(name, n, 0, bits);
-
     if (o == NULL)
         return fail_unknown(name, n, bits, err);
     if (o->metavar == NULL)
         return value == NULL ? store(cli, o, "1", err) : tl_fail(err, TL_EUSAGE, "--%s takes no value", o->name);
     if (value == NULL)
         return store_following(cli, o, argc, argv, at, err);
-    if (value[1] == '\0')
-        return tl_fail(err, TL_EUSAGE, "--%s wants a value: --%s=%s", o->name, o->name, o->metavar);
-    return store(cli, o, value + 1, err);
-}
-
-/* Reads letters: -f, -fq, -oPREFIX, -o PREFIX. */
-static tl_status read_letters(tl_cli *cli, unsigned bits, int argc, char **argv, int *at, tl_error *err)
-{
-    tl_status st = TL_OK;
-    for (const char *p = argv[*at] + 1; *p != '\0' && st == TL_OK; p++) {
-        const tl_option *o = find_option(NULL, 0, *p, bits);
-        if (o == NULL)
-            return tl_fail(err, TL_EUSAGE, "there is no option -%c", *p);
-        if (o->metavar == NULL) {
-            st = store(cli, o, "1", err);
-        } else {
-            return p[1] != '\0' ? store(cli, o, p + 1, err) : store_following(cli, o, argc, argv, at, err);
-        }
-    }
-    return st;
-}
-
-tl_status tl_option_read(tl_cli *cli, unsigned bits, int argc, char **argv, int *at, tl_error *err)
-{
-    return argv[*at][1] == '-' ? read_long(cli, bits, argc, argv, at, err)
-                               : read_letters(cli, bits, argc, argv, at, err);
+    return value[1] != '\0' ? store(cli, o, value + 1, err) : fail_no_value(o, err);
 }
 
 tl_status tl_options_check_face(const tl_cli *cli, unsigned face, tl_error *err)

@@ -1,19 +1,14 @@
 /* select.c - which rows and columns of a table are selected. */
 #include "select.h"
 #include "tlmpi/analysis/registry.h"
-#include "tlmpi/base/group.h"
-#include "tlmpi/base/log.h"
 #include "tlmpi/base/pattern.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/report/format/print.h"
-#include "tlmpi/report/format/words.h"
 #include "tlmpi/store/load.h"
-#include <ctype.h>
 #include <errno.h>
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,15 +27,6 @@ static const struct {
 
 static const char form[] = "expected COLUMN, one of = != < <= > >= ~ !~, and a value, as duration_ns>1ms";
 
-/* Returns the length of the column's name at the start of the text. */
-static size_t where_column(const char *text)
-{
-    size_t n = 0;
-    while (isalnum((unsigned char)text[n]) || text[n] == '_')
-        n++;
-    return n;
-}
-
 /* ---- values ---- */
 
 static bool is_words(const tl_field *field)
@@ -54,25 +40,10 @@ static bool is_equality(const tl_where *w)
     return w->orders == 2 || w->orders == (1 | 4);
 }
 
-/* Reads the unit after a number.  The value is the number * *times / *by. */
-static bool read_unit(const tl_field *field, const char *text, double *times, double *by)
-{
-    *times = *by = 1;
-    if (*text == '\0')
-        return true;
-    if (strcmp(text, "%") == 0 && field->type == TL_TYPE_F64 && (field->unit[0] == '\0' || field->unit[0] == '%')) {
-        *by = field->unit[0] == '%' ? 1 : 100;
-        return true;
-    }
-    *times = strcmp(field->unit, "ns") == 0 ? tl_unit_named(text, strlen(text)) : 0;
-    return *times > 0;
-}
-
 static bool read_number(tl_where *w, const char *text)
 {
+    const char *unit = w->field->unit;
     char *end;
-    double times, by;
-
     errno = 0;
     w->number = strtoll(text, &end, 10);
     if (end != text && errno == 0 && *end == '\0') {
@@ -80,10 +51,13 @@ static bool read_number(tl_where *w, const char *text)
         return true;
     }
     w->real = strtod(text, &end);
-    if (end == text || !isfinite(w->real) || !read_unit(w->field, end, &times, &by))
+    const bool real = w->field->type == TL_TYPE_F64,
+               share = real && strcmp(end, "%") == 0 && (unit[0] == '\0' || unit[0] == '%');
+    const double times = *end == '\0' || share ? 1 : strcmp(unit, "ns") == 0 ? tl_unit_named(end, strlen(end)) : 0;
+    if (end == text || !isfinite(w->real) || !(times > 0))
         return false;
-    w->real = w->real * times / by;
-    if (w->field->type == TL_TYPE_F64)
+    w->real = w->real * times / (share && unit[0] != '%' ? 100 : 1);
+    if (real)
         return true;
     /* Integers are compared with integers: below 1.5 is at most 1; but 0.527511252s is an integer of ns, in spite of
      * rounding. */
@@ -109,7 +83,7 @@ static tl_status read_label(tl_where *w, const char *text, tl_error *err)
             return TL_OK;
         }
     snprintf(place, sizeof place, "column %.60s", w->field->name);
-    return tl_fail_unknown(err, "word", text, place, w->field->labels, n);
+    return tl_fail_unknown(err, "word", text, place, w->field->labels, sizeof *w->field->labels, n);
 }
 
 static tl_status read_value(tl_where *w, const char *text, tl_error *err)
@@ -138,6 +112,8 @@ static tl_status read_value(tl_where *w, const char *text, tl_error *err)
                    w->field->unit[0] != '\0' ? " in " : "", w->field->unit);
 }
 
+/* Reads a condition; `rest` is the text after the column's name, borrowed.  TL_EUSAGE: not a condition for such a
+ * column. */
 static tl_status where_init(tl_where *w, tl_result *result, const tl_field *field, const char *rest, tl_error *err)
 {
     *w = (tl_where){ .field = field, .result = result };
@@ -156,16 +132,6 @@ static tl_status where_init(tl_where *w, tl_result *result, const tl_field *fiel
     return tl_fail(err, TL_EUSAGE, "--where: after '%s' stands '%s'; %s", field->name, rest, form);
 }
 
-/* Reads a condition; `rest` is the text after the column's name, borrowed.  TL_EUSAGE: not a condition for such a
- * column.  where_free ends it in any case. */
-static void where_free(tl_where *w)
-{
-    if (w->has_pattern)
-        regfree(&w->pattern);
-    free(w->known);
-    tl_bytes_free(&w->copy);
-}
-
 /* ---- cells ---- */
 
 static bool text_holds(tl_where *w, tl_text text)
@@ -178,14 +144,6 @@ static bool text_holds(tl_where *w, tl_text text)
     return w->wanted == (regexec(&w->pattern, w->copy.v, 0, NULL, 0) == 0);
 }
 
-/* Returns whether a name fulfils the condition, which is evaluated once per name. */
-static bool name_holds(tl_where *w, uint32_t id)
-{
-    if (w->known[id] == 0)
-        w->known[id] = text_holds(w, tl_result_name(w->result, id)) ? 1 : -1;
-    return w->known[id] > 0;
-}
-
 /* Returns whether the row fulfils the condition. */
 static bool where_holds(tl_where *w, const unsigned char *row)
 {
@@ -196,8 +154,12 @@ static bool where_holds(tl_where *w, const unsigned char *row)
 
     if (w->none || none)
         return w->none && w->wanted == none;
-    if (type == TL_TYPE_NAME)
-        return name_holds(w, (uint32_t)cell.i);
+    if (type == TL_TYPE_NAME) { /* evaluated once per name */
+        signed char *known = &w->known[cell.i];
+        if (*known == 0)
+            *known = text_holds(w, tl_result_name(w->result, (uint32_t)cell.i)) ? 1 : -1;
+        return *known > 0;
+    }
     if (type == TL_TYPE_TEXT || (type == TL_TYPE_ENUM && w->has_pattern))
         return text_holds(w, cell.text);
     int order = type == TL_TYPE_F64 ? TL_COMPARE(cell.d, w->real) : TL_COMPARE(cell.i, w->number);
@@ -219,25 +181,24 @@ static tl_status find_table(tl_result *result, const char *name, const char *fil
     const char **names = tl_calloc(n + 1, sizeof *names);
     for (size_t i = 0; i < n; i++)
         names[i] = tl_result_table(result, i)->name;
-    tl_status st = tl_fail_unknown(err, "table", name, file, names, n);
+    tl_status st = tl_fail_unknown(err, "table", name, file, names, sizeof *names, n);
     free(names);
     return st;
 }
 
-static tl_status find_column(const tl_schema *table, const char *name, const tl_field **out, tl_error *err)
+/* Finds the column whose name is the first n bytes of the text. */
+static tl_status find_column(const tl_schema *table, const char *text, size_t n, const tl_field **out, tl_error *err)
 {
-    *out = tl_schema_field(table, name);
-    if (*out != NULL)
-        return TL_OK;
-
-    char place[80];
+    char place[80], name[64];
+    for (const tl_field *f = table->fields; f < table->fields + table->nfields; f++)
+        if (tl_text_is((tl_text){ text, n }, f->name)) {
+            *out = f;
+            return TL_OK;
+        }
     snprintf(place, sizeof place, "table %.60s", table->name);
-    const char **names = tl_calloc(table->nfields + 1, sizeof *names);
-    for (size_t i = 0; i < table->nfields; i++)
-        names[i] = table->fields[i].name;
-    tl_status st = tl_fail_unknown(err, "column", name, place, names, table->nfields);
-    free(names);
-    return st;
+    snprintf(name, sizeof name, "%.*s", n < sizeof name ? (int)n : (int)sizeof name - 1, text);
+    (void)tl_fail_unknown(err, "column", name, place, &table->fields->name, sizeof *table->fields, table->nfields);
+    return TL_EUSAGE;
 }
 
 /* ---- the command line, resolved ---- */
@@ -249,9 +210,7 @@ static tl_status add_columns(tl_select *select, const char *list, tl_error *err)
     for (bool more = true; more && st == TL_OK;) {
         const tl_field *field;
         size_t n = strcspn(list, ",");
-        char *word = tl_strndup(list, n);
-        st = find_column(select->table, word, &field, err);
-        free(word);
+        st = find_column(select->table, list, n, &field, err);
         if (st == TL_OK)
             tl_vec_push(&select->columns, (uint32_t)(field - select->table->fields));
         more = list[n] == ',';
@@ -264,12 +223,9 @@ static tl_status add_columns(tl_select *select, const char *list, tl_error *err)
 static tl_status set_sort(tl_select *select, const char *text, tl_error *err)
 {
     const char *way = strchr(text, ':');
-    char *name = tl_strndup(text, way != NULL ? (size_t)(way - text) : strlen(text));
-    tl_status st = find_column(select->table, name, &select->sort, err);
-    free(name);
+    tl_status st = find_column(select->table, text, strcspn(text, ":"), &select->sort, err);
     if (st != TL_OK)
         return st;
-
     if (way == NULL)
         select->descending = select->sort->role == TL_ROLE_MEASURE;
     else if (strcmp(way, ":desc") == 0)
@@ -296,42 +252,36 @@ static tl_status set_time(tl_select *select, tl_error *err)
                    select->table->name);
 }
 
-/* Finds the column with that name; else the first key that ends with it (to_rank, the rank charged, for rank). */
-static tl_status find_filter(const tl_schema *table, const char *name, const tl_field **out, tl_error *err)
-{
-    size_t most = strlen(name);
-    for (size_t i = 0; tl_schema_field(table, name) == NULL && i < table->nfields; i++) {
-        const tl_field *field = &table->fields[i];
-        size_t n = strlen(field->name);
-        if (field->role == TL_ROLE_KEY && n > most && field->name[n - most - 1] == '_' &&
-            strcmp(field->name + n - most, name) == 0) {
-            *out = field;
-            return TL_OK;
-        }
-    }
-    return find_column(table, name, out, err);
-}
-
-static tl_status set_filter(const tl_schema *table, const char *name, const tl_ranges *ranges, const tl_field **out,
+/* Finds the column by which --rank or --step filters: that of the name, else the first key that ends with it (to_rank,
+ * the rank charged, for rank). */
+static tl_status set_filter(const tl_schema *table, const char *name, const tl_ranges *ranks, const tl_field **out,
                             tl_error *err)
 {
-    if (ranges->n == 0)
+    const size_t most = strlen(name);
+    if (ranks->n == 0)
         return TL_OK;
-    tl_status st = find_filter(table, name, out, err);
-    if (st == TL_OK && *out != NULL && (*out)->type != TL_TYPE_I32 && (*out)->type != TL_TYPE_I64)
-        st = tl_fail(err, TL_EINPUT, "column %s of table %s is no integer", name, table->name);
-    return st;
+    *out = tl_schema_field(table, name);
+    for (size_t i = 0; *out == NULL && i < table->nfields; i++) {
+        const tl_field *field = &table->fields[i];
+        const size_t n = strlen(field->name);
+        if (field->role == TL_ROLE_KEY && n > most && field->name[n - most - 1] == '_' &&
+            strcmp(field->name + n - most, name) == 0)
+            *out = field;
+    }
+    if (*out == NULL)
+        return find_column(table, name, most, out, err);
+    return (*out)->type == TL_TYPE_I32 || (*out)->type == TL_TYPE_I64
+               ? TL_OK
+               : tl_fail(err, TL_EINPUT, "column %s of table %s is no integer", name, table->name);
 }
 
 /* Adds a condition, as "kind=comm". */
 static tl_status add_condition(tl_select *select, const char *text, tl_error *err)
 {
     const tl_field *field;
-    size_t n = where_column(text);
-    char *name = tl_strndup(text, n);
+    const size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
     tl_vec_room(&select->where);
-    tl_status st = find_column(select->table, name, &field, err);
-    free(name);
+    tl_status st = find_column(select->table, text, n, &field, err);
     if (st == TL_OK) /* added also after a failure, to be freed with the others */
         st = where_init(&select->where.v[select->where.n++], select->result, field, text + n, err);
     return st;
@@ -358,9 +308,14 @@ tl_status tl_select_init(tl_select *select, tl_result *result, const char *table
 
 void tl_select_free(tl_select *select)
 {
-    for (size_t i = 0; i < select->where.n; i++)
-        where_free(&select->where.v[i]);
+    TL_EACH (tl_where, w, select->where) {
+        if (w->has_pattern)
+            regfree(&w->pattern);
+        free(w->known);
+        tl_bytes_free(&w->copy);
+    }
     free(select->where.v);
+    free(select->spans.v);
     free(select->columns.v);
 }
 
@@ -375,30 +330,18 @@ static bool is_selected(tl_select *s, const unsigned char *row)
     return asked;
 }
 
-/* Rows [first, first + n) of the table. */
-typedef struct span {
-    uint64_t first, n;
-} span;
-
-typedef struct indexed {
-    const tl_select *select;
-    TL_VEC(span) spans; /* of the ranks asked for */
-} indexed;
-
 /* Takes a row of the table's index, which says where the rows of a rank stand. */
-static void take_index(void *arg, const void *of, tl_error *err)
+static void take_index(void *arg, const void *of)
 {
-    indexed *x = arg;
+    tl_select *s = arg;
     const tl_row_index *row = of;
-    (void)err;
-    if (tl_ranges_has(x->select->ranks, row->rank))
-        tl_vec_push(&x->spans, (span){ (uint64_t)row->first_row, (uint64_t)row->nrows });
+    if (tl_ranges_has(s->ranks, row->rank))
+        tl_vec_push(&s->spans, (tl_select_span){ (uint64_t)row->first_row, (uint64_t)row->nrows });
 }
 
-/* Where rows that are asked for may stand: of an event table the rows of the ranks, else all. */
-static tl_status find_spans(indexed *x, tl_error *err)
+/* Finds where rows that are asked for may stand: of an event table the rows of the ranks, else all. */
+static tl_status find_spans(tl_select *s, tl_error *err)
 {
-    const tl_select *s = x->select;
     const uint64_t all = tl_result_nrows(s->result, s->table);
     tl_schema index = tl_row_index_schema;
     char name[256];
@@ -406,11 +349,11 @@ static tl_status find_spans(indexed *x, tl_error *err)
     snprintf(name, sizeof name, "%.200s_index", s->table->name);
     index.name = name;
     if (s->rank == NULL || tl_result_find(s->result, name) == NULL)
-        tl_vec_push(&x->spans, (span){ 0, all });
+        tl_vec_push(&s->spans, (tl_select_span){ 0, all });
     else
-        st = tl_result_each(s->result, &index, take_index, x, err);
-    for (size_t i = 0; i < x->spans.n && st == TL_OK; i++)
-        if (x->spans.v[i].first > all || x->spans.v[i].n > all - x->spans.v[i].first)
+        st = tl_result_each(s->result, &index, take_index, s, err);
+    TL_EACH (const tl_select_span, span, s->spans)
+        if (st == TL_OK && (span->first > all || span->n > all - span->first))
             st = tl_fail(err, TL_EINPUT, "table %s names rows that %s does not have", name, s->table->name);
     return st;
 }
@@ -419,11 +362,10 @@ tl_status tl_select_walk(tl_select *s, tl_take_selected *take, void *arg, tl_err
 {
     const size_t size = s->table->row_size, most = size < BLOCK_BYTES ? BLOCK_BYTES / size : 1;
     unsigned char *block = tl_malloc(most * size);
-    indexed x = { .select = s };
     bool enough = false;
-    tl_status st = find_spans(&x, err);
-    for (size_t k = 0; k < x.spans.n && st == TL_OK; k++) {
-        const span *of = &x.spans.v[k];
+    tl_status st = find_spans(s, err);
+    for (size_t k = 0; k < s->spans.n && st == TL_OK; k++) {
+        const tl_select_span *of = &s->spans.v[k];
         for (uint64_t at = 0, n; at < of->n && st == TL_OK && !enough; at += n) {
             n = of->n - at < most ? of->n - at : most;
             st = tl_result_read(s->result, s->table, of->first + at, (size_t)n, block, err);
@@ -432,21 +374,6 @@ tl_status tl_select_walk(tl_select *s, tl_take_selected *take, void *arg, tl_err
                     st = take(arg, block + i * size, &enough, err);
         }
     }
-    free(x.spans.v);
     free(block);
     return st;
-}
-
-/* ---- nothing found ---- */
-
-void tl_select_say_none(const tl_select *select)
-{
-    char ranks[200] = "", steps[200] = "";
-    const char *filters = select->where.n > 0 ? " fulfils --where" : "";
-    if (select->rank != NULL)
-        tl_ranges_text(select->ranks, ranks, sizeof ranks);
-    if (select->step != NULL)
-        tl_ranges_text(select->steps, steps, sizeof steps);
-    tl_warn("no row of table %s%s%s%s%s%s", select->table->name, select->rank != NULL ? " of rank " : "", ranks,
-            select->step != NULL ? " of step " : "", steps, filters);
 }

@@ -37,6 +37,11 @@ typedef struct tl_where {
 
 /* ------------------------------------------------------------------------------------------------------------ rows */
 
+/* Rows [first, first + n) of the table. */
+typedef struct tl_select_span {
+    uint64_t first, n;
+} tl_select_span;
+
 typedef struct tl_select {
     tl_result *result;
     const tl_schema *table;
@@ -46,7 +51,8 @@ typedef struct tl_select {
     TL_VEC(uint32_t) columns;    /* field numbers, in the order selected; empty: all */
     const tl_field *sort;        /* NULL: rows in table order */
     bool descending;
-    const tl_field *time; /* the column whose sum is the whole time, for --top P%; NULL: not requested */
+    const tl_field *time;         /* the column whose sum is the whole time, for --top P%; NULL: not requested */
+    TL_VEC(tl_select_span) spans; /* private: where rows that are asked for may stand */
 } tl_select;
 
 /* Resolves the names on the command line.  TL_EUSAGE: the file has no such table, or the table no such column; the
@@ -58,8 +64,5 @@ void tl_select_free(tl_select *select);
  * TL_OK, ends the walk too and is returned. */
 typedef tl_status tl_take_selected(void *arg, const unsigned char *row, bool *enough, tl_error *err);
 tl_status tl_select_walk(tl_select *select, tl_take_selected *take, void *arg, tl_error *err);
-
-/* Warns that no row matches the selected ranks and steps and fulfils the conditions. */
-void tl_select_say_none(const tl_select *select);
 
 #endif

@@ -18,76 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------------------- the first rows */
-
-/* The first N rows in the order of one column, ties in table order; at most the larger of 2 N and 1,024 rows are kept
- * in memory.  Set the fields above `private`, the rest zero; the caller frees `rows`.  Rows may be packed: they
- * are collected, and sorted and cut to N whenever there are twice as many. */
-typedef struct top_rows {
-    const tl_select *select;                  /* table, sort column and direction */
-    size_t limit;                             /* N, at least 1 */
-    void (*drop)(void *arg, const void *row); /* called for each row that is not, or no longer, among the first N */
-    void *drop_arg;
-    /* private: */
-    unsigned char *rows;
-    size_t n, cap;
-} top_rows;
-
-static const void *top_row(const top_rows *top, size_t i)
-{
-    return top->rows + i * top->select->table->row_size;
-}
-
-/* Returns a number below 0 if row a comes before row b; rows without a value come last in both directions. */
-static int compare(const void *context, uint32_t a, uint32_t b)
-{
-    const top_rows *top = context;
-    const tl_field *by = top->select->sort;
-    const tl_content x = tl_content_of(by, top_row(top, a)), y = tl_content_of(by, top_row(top, b));
-    int order;
-
-    if (x.none || y.none)
-        return TL_COMPARE(x.none, y.none);
-    if (by->type == TL_TYPE_F64)
-        order = TL_COMPARE(x.d, y.d);
-    else if (by->type == TL_TYPE_TEXT)
-        order = tl_text_compare(x.text, y.text);
-    else if (by->type == TL_TYPE_NAME && x.i != y.i)
-        order = tl_text_compare(tl_result_name(top->select->result, (uint32_t)x.i),
-                                tl_result_name(top->select->result, (uint32_t)y.i));
-    else
-        order = TL_COMPARE(x.i, y.i);
-    return top->select->descending ? -order : order;
-}
-
-/* Keeps the first N rows, sorted: top_row(top, i) for i < top->n. */
-static void top_sort(top_rows *top)
-{
-    const size_t size = top->select->table->row_size;
-    uint32_t *index = tl_sorted_index(top->n, compare, top);
-    unsigned char *sorted = tl_malloc(top->n * size + 1);
-    for (size_t i = 0; i < top->n; i++)
-        memcpy(sorted + i * size, top_row(top, index[i]), size);
-    for (size_t i = top->limit; i < top->n; i++)
-        top->drop(top->drop_arg, sorted + i * size);
-    free(index);
-    free(top->rows);
-    top->rows = sorted;
-    top->cap = top->n;
-    top->n = top->n < top->limit ? top->n : top->limit;
-}
-
-/* Adds a row, which is copied. */
-static void top_add(top_rows *top, const void *row)
-{
-    enum { LEAST_KEPT = 1024 }; /* the fewest rows that are sorted at a time */
-    const size_t size = top->select->table->row_size;
-    if (top->n >= LEAST_KEPT && top->n / 2 >= top->limit)
-        top_sort(top);
-    tl_grow((void **)&top->rows, &top->cap, top->n + 1, size);
-    memcpy(top->rows + top->n++ * size, row, size);
-}
-
 /* ------------------------------------------------------------------------------------------ the rows that are left out */
 
 /* One row for all the kernels that a shortened list leaves out.
@@ -258,20 +188,67 @@ static tl_status list_tables(const tl_cli *cli, tl_result *result, FILE *out, tl
 
 /* ---- rows ---- */
 
+/* A table being printed.  Rows in the order of a column are collected, and sorted and cut to the limit whenever there are
+ * twice as many: at most the larger of 2 N and 1,024 rows are kept in memory. */
 typedef struct show {
+    const tl_select *select; /* table, sort column and direction */
     tl_printer printer;
     uint64_t limit, printed; /* limit 0: none */
-    top_rows top;
-    double share; /* --top P%; 0: none */
-    bool sums;    /* rows that are not printed are summed in one row */
+    double share;            /* --top P%; 0: none */
+    unsigned char *rows;     /* the sorted rows: n, of `most` */
+    size_t n, cap, most;
+    bool sums; /* rows that are not printed are summed in one row: */
     others others;
 } show;
 
-static void leave_out(void *arg, const void *row)
+static const unsigned char *row_of(const show *s, size_t i)
 {
-    show *s = arg;
+    return s->rows + i * s->select->table->row_size;
+}
+
+/* Returns a number below 0 if row a comes before row b; rows without a value come last in both directions. */
+static int compare(const void *context, uint32_t a, uint32_t b)
+{
+    const show *s = context;
+    const tl_field *by = s->select->sort;
+    const tl_content x = tl_content_of(by, row_of(s, a)), y = tl_content_of(by, row_of(s, b));
+    int order;
+
+    if (x.none || y.none)
+        return TL_COMPARE(x.none, y.none);
+    if (by->type == TL_TYPE_F64)
+        order = TL_COMPARE(x.d, y.d);
+    else if (by->type == TL_TYPE_TEXT)
+        order = tl_text_compare(x.text, y.text);
+    else if (by->type == TL_TYPE_NAME && x.i != y.i)
+        order = tl_text_compare(tl_result_name(s->select->result, (uint32_t)x.i),
+                                tl_result_name(s->select->result, (uint32_t)y.i));
+    else
+        order = TL_COMPARE(x.i, y.i);
+    return s->select->descending ? -order : order;
+}
+
+static void leave_out(show *s, const unsigned char *row)
+{
     if (s->sums)
         add_other(&s->others, s->printer.schema, row);
+}
+
+/* Sorts the rows, and leaves out those behind the first `most`. */
+static void sort_rows(show *s)
+{
+    const size_t size = s->select->table->row_size;
+    uint32_t *index = tl_sorted_index(s->n, compare, s);
+    unsigned char *sorted = tl_malloc(s->n * size + 1);
+    for (size_t i = 0; i < s->n; i++)
+        memcpy(sorted + i * size, row_of(s, index[i]), size);
+    for (size_t i = s->most; i < s->n; i++)
+        leave_out(s, sorted + i * size);
+    free(index);
+    free(s->rows);
+    s->rows = sorted;
+    s->cap = s->n;
+    s->n = s->n < s->most ? s->n : s->most;
 }
 
 /* Returns whether the rows that are not printed are summed in one row: in lists of kernels with the column name, which
@@ -300,57 +277,69 @@ static tl_status print_row(void *arg, const unsigned char *row, bool *enough, tl
 
 static tl_status keep_row(void *arg, const unsigned char *row, bool *enough, tl_error *err)
 {
+    enum { LEAST_KEPT = 1024 }; /* the fewest rows that are sorted at a time */
     show *s = arg;
+    const size_t size = s->select->table->row_size;
     (void)enough;
-    if (s->limit == 0 && s->top.n == s->top.limit)
+    if (s->limit == 0 && s->n == s->most)
         return tl_fail(err, TL_EUSAGE, "--sort of more than %zu rows: say with --top how many of them to print",
-                       s->top.limit);
-    top_add(&s->top, row);
+                       s->most);
+    if (s->n >= LEAST_KEPT && s->n / 2 >= s->most)
+        sort_rows(s);
+    tl_grow((void **)&s->rows, &s->cap, s->n + 1, size);
+    memcpy(s->rows + s->n++ * size, row, size);
     return TL_OK;
 }
 
 /* Returns the number of rows, from the first, that hold the share of the column's sum over all rows; 0 if the sum is
  * 0. */
-static size_t rows_of_share(const top_rows *top, const tl_field *time, double share)
+static size_t rows_of_share(const show *s)
 {
+    const tl_field *time = s->select->time;
     int64_t all = 0, held = 0;
     size_t n = 0;
-    for (size_t i = 0; i < top->n; i++)
-        all = tl_ns_add(all, tl_ns_max(tl_content_of(time, top_row(top, i)).i, 0));
-    while (n < top->n && (double)held < share * (double)all)
-        held = tl_ns_add(held, tl_ns_max(tl_content_of(time, top_row(top, n++)).i, 0));
+    for (size_t i = 0; i < s->n; i++)
+        all = tl_ns_add(all, tl_ns_max(tl_content_of(time, row_of(s, i)).i, 0));
+    while (n < s->n && (double)held < s->share * (double)all)
+        held = tl_ns_add(held, tl_ns_max(tl_content_of(time, row_of(s, n++)).i, 0));
     return n;
 }
 
 static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
 {
-    s->top = (top_rows){ .select = select,
-                         .limit = s->limit == 0         ? MOST_SORTED
-                                  : s->limit < SIZE_MAX ? (size_t)s->limit
-                                                        : SIZE_MAX,
-                         .drop = leave_out,
-                         .drop_arg = s };
+    s->most = s->limit == 0 ? MOST_SORTED : s->limit < SIZE_MAX ? (size_t)s->limit : SIZE_MAX;
     tl_status st = tl_select_walk(select, keep_row, s, err);
     if (st == TL_OK) {
-        top_sort(&s->top);
-        s->printed = s->share > 0 ? rows_of_share(&s->top, select->time, s->share) : s->top.n;
-        for (size_t i = 0; i < s->printed; i++)
-            tl_print_rows(&s->printer, top_row(&s->top, i), 1);
-        for (size_t i = s->printed; i < s->top.n; i++)
-            leave_out(s, top_row(&s->top, i));
+        sort_rows(s);
+        s->printed = s->share > 0 ? rows_of_share(s) : s->n;
+        for (size_t i = 0; i < s->n; i++)
+            if (i < s->printed)
+                tl_print_rows(&s->printer, row_of(s, i), 1);
+            else
+                leave_out(s, row_of(s, i));
     }
-    free(s->top.rows);
+    free(s->rows);
     return st;
 }
 
-/* Warns why the table is empty, if not every trace has rows for it. */
-static void say_why_empty(tl_result *result, const tl_schema *table)
+/* Warns why no row was printed: the table is empty, as not every trace has rows for it, or none is selected. */
+static void say_why_none(const tl_select *select)
 {
+    const tl_schema *table = select->table, *files = tl_result_find(select->result, "side_file");
     const char *const *reason = tl_manual_find("empty", table->name);
+    char ranks[200] = "", steps[200] = "";
+    if (tl_result_nrows(select->result, table) > 0) {
+        if (select->rank != NULL)
+            tl_ranges_text(select->ranks, ranks, sizeof ranks);
+        if (select->step != NULL)
+            tl_ranges_text(select->steps, steps, sizeof steps);
+        tl_warn("no row of table %s%s%s%s%s%s", table->name, select->rank != NULL ? " of rank " : "", ranks,
+                select->step != NULL ? " of step " : "", steps, select->where.n > 0 ? " fulfils --where" : "");
+        return;
+    }
     if (reason != NULL)
         tl_warn("table %s has no rows: %s", table->name, *reason);
-    const tl_schema *files = tl_result_find(result, "side_file");
-    if (strncmp(table->name, "phase", 5) == 0 && (files == NULL || tl_result_nrows(result, files) == 0))
+    if (strncmp(table->name, "phase", 5) == 0 && (files == NULL || tl_result_nrows(select->result, files) == 0))
         tl_warn("table %s has no rows: not available: no files of phases (.jsonl, as libtlmpi_record writes them)",
                 table->name);
 }
@@ -360,7 +349,8 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
     tl_select select;
     tl_status st = tl_select_init(&select, result, table, cli, err);
     if (st == TL_OK) {
-        show s = { .printer = new_printer(cli, out, select.table),
+        show s = { .select = &select,
+                   .printer = new_printer(cli, out, select.table),
                    .limit = (uint64_t)cli->top.rows,
                    .share = cli->top.share };
         s.printer.columns = select.columns.n > 0 ? select.columns.v : NULL;
@@ -373,11 +363,8 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
         if (st == TL_OK)
             print_others(&s.others, &s.printer);
         tl_print_end(&s.printer);
-        bool arrived = st == TL_OK && !ferror(out); /* a failed write is reported when the stream is closed */
-        if (arrived && tl_result_nrows(result, select.table) == 0)
-            say_why_empty(result, select.table);
-        else if (arrived && s.printed == 0)
-            tl_select_say_none(&select);
+        if (st == TL_OK && s.printed == 0 && !ferror(out)) /* a failed write is reported when the stream is closed */
+            say_why_none(&select);
     }
     tl_select_free(&select);
     return st;

@@ -3,7 +3,6 @@
 #include "cli.h"
 #include "options.h"
 #include "tlmpi/base/bytes.h"
-#include "tlmpi/base/text.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"

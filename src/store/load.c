@@ -89,7 +89,7 @@ static tl_status read_rows(loading *l, tl_error *err)
         st = tl_result_read(l->result, l->from, first, some, packed, err);
         for (size_t i = 0; st == TL_OK && i < some; i++)
             if (convert(l, packed + i * size, row, &field))
-                l->take(l->arg, row, err);
+                l->take(l->arg, row);
             else
                 st = tl_fail(err, TL_EINPUT, "table %s, row %llu: the value of %s has no label; " WRITTEN_BY_ANOTHER,
                              l->from->name, (unsigned long long)first + i, l->ours->fields[field].name);
@@ -116,9 +116,8 @@ tl_status tl_result_each(tl_result *result, const tl_schema *ours, tl_take_row *
     return st;
 }
 
-static void append(void *table, const void *row, tl_error *err)
+static void append(void *table, const void *row)
 {
-    (void)err;
     tl_table_append(table, row, 1);
 }
 

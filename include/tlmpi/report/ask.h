@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* Prints a paragraph per question: the answer, its evidence with the table to look at, its confidence.  `file` is
- * the path of the result.  Lines are `columns` wide; 0: as tl_line_columns says; TL_ONE_LINE: each answer, and each
+ * the path of the result.  Lines are `columns` wide; 0: as many as the terminal has; TL_ONE_LINE: each answer, and each
  * item of its evidence, is one line, which begins with two spaces. */
 void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, size_t columns);
 

@@ -16,7 +16,7 @@ typedef struct tl_diff_words {
     tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell */
     void *name_arg;
     tl_diff_basis basis;
-    size_t columns; /* of a line; 0: as tl_line_columns says; TL_ONE_LINE: one line per sentence and finding */
+    size_t columns; /* of a line; 0: as many as the terminal has; TL_ONE_LINE: one line per sentence and finding */
 } tl_diff_words;
 
 /* Prints the differing facts, then "B is 8.2 % slower per step ...: +6.1 % in all_reduce of ranks 0-7 ...". */

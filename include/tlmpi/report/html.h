@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 /* Takes a row (its table's struct), which is valid during the call only. */
-typedef void tl_html_take(void *arg, const void *row, tl_error *err);
+typedef void tl_html_take(void *arg, const void *row);
 
 /* Everything is borrowed. */
 typedef struct tl_html_input {

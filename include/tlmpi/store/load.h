@@ -6,11 +6,10 @@
 #include "tlmpi/store/result.h"
 
 /* Handles a row, a struct of this program, which is valid during the call. */
-typedef void tl_take_row(void *arg, const void *row, tl_error *err);
+typedef void tl_take_row(void *arg, const void *row);
 
-/* Calls take for every row of the file's table with our schema's name; a status of take other than TL_OK ends the
- * reading and is returned.  Columns are matched by name, enums by label.  TIME cells are converted to Unix time; NAME
- * cells stay row numbers of /names.  TL_EINPUT: the table or a column is missing or of another type, a cell has a value
+/* Calls take for every row of the file's table with our schema's name.  Columns are matched by name, enums by label.
+ * TIME cells are converted to Unix time; NAME cells stay row numbers of /names.  TL_EINPUT: the table or a column is missing or of another type, a cell has a value
  * without a label, or the rows cannot be read. */
 tl_status tl_result_each(tl_result *result, const tl_schema *ours, tl_take_row *take, void *arg, tl_error *err);
 

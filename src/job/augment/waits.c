@@ -41,13 +41,11 @@ static tl_text last_part(tl_text path)
     return (tl_text){ path.p + from, path.n - from };
 }
 
-static void take_rank(void *arg, const void *row, tl_error *err)
+static void take_rank(void *arg, const void *row)
 {
     loading *l = arg;
     const tl_rank *rank = row;
     const tl_text path = { rank->file, strnlen(rank->file, sizeof rank->file) };
-    (void)err;
-
     for (size_t i = 0; i < l->plan->n; i++) {
         const char *own = l->plan->items[i].path;
         bool same = tl_text_is(path, own);
@@ -77,9 +75,8 @@ static tl_status find_ranks(const char *path, loading *l, const bool *wanted, tl
 
 /* ---- waits ---- */
 
-static void take_collective(void *arg, const void *row, tl_error *err)
+static void take_collective(void *arg, const void *row)
 {
-    (void)err;
     loading *l = arg;
     const tl_collective_row *c = row;
     tl_vec_push(&l->collectives, (meeting){ c->late_rank, c->kind });
@@ -96,9 +93,8 @@ static bool is_wanted(const loading *l, int32_t rank)
     return tl_index_of(l->ranks, l->nranks, rank) < l->nranks;
 }
 
-static void take_arrival(void *arg, const void *row, tl_error *err)
+static void take_arrival(void *arg, const void *row)
 {
-    (void)err;
     loading *l = arg;
     const tl_arrival *a = row;
     const meeting c = meeting_of(l, a->collective);
@@ -111,9 +107,8 @@ static void take_arrival(void *arg, const void *row, tl_error *err)
                                                .kind = c.kind });
 }
 
-static void take_gap(void *arg, const void *row, tl_error *err)
+static void take_gap(void *arg, const void *row)
 {
-    (void)err;
     loading *l = arg;
     const tl_gap_peer *g = row;
     if (g->peer_ns > 0 && is_wanted(l, g->rank))
@@ -133,9 +128,8 @@ static int32_t shown_on(const tl_rank_path_row *piece)
     return piece->rank < 0 ? piece->peer : piece->rank;
 }
 
-static void take_piece(void *arg, const void *row, tl_error *err)
+static void take_piece(void *arg, const void *row)
 {
-    (void)err;
     loading *l = arg;
     const tl_rank_path_row *piece = row;
     if (is_wanted(l, shown_on(piece)))

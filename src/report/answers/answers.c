@@ -5,11 +5,9 @@
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/health_table.h"
-#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/participant.h"
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *const tl_finding_labels[] = {
@@ -66,16 +64,6 @@ size_t tl_ranks_listed(const char *cell, size_t size, int32_t ranks[TL_RANKS_LIS
 
 /* ---------------------------------------------------------------------------------------------------------- losses */
 
-static tl_loss loss_of(const tl_breakdown *row)
-{
-    tl_loss loss = { "idle", row->rank, row->idle_ns, row->wall_ns };
-    if (row->comm_exposed_ns > loss.ns)
-        loss = (tl_loss){ "exposed communication", row->rank, row->comm_exposed_ns, row->wall_ns };
-    if (row->copy_exposed_ns > loss.ns)
-        loss = (tl_loss){ "exposed copies", row->rank, row->copy_exposed_ns, row->wall_ns };
-    return loss;
-}
-
 static void find_losses(tl_tables *tables, tl_answers *out)
 {
     const tl_table *breakdown = tl_tables_get(tables, &tl_breakdown_schema);
@@ -85,7 +73,11 @@ static void find_losses(tl_tables *tables, tl_answers *out)
         base = row->rank == -1 && row->step < base ? row->step : base;
         if (row->device != -1 || row->step != base || row->wall_ns <= 0)
             continue;
-        tl_loss loss = loss_of(row);
+        tl_loss loss = { "idle", row->rank, row->idle_ns, row->wall_ns };
+        if (row->comm_exposed_ns > loss.ns)
+            loss = (tl_loss){ "exposed communication", row->rank, row->comm_exposed_ns, row->wall_ns };
+        if (row->copy_exposed_ns > loss.ns)
+            loss = (tl_loss){ "exposed copies", row->rank, row->copy_exposed_ns, row->wall_ns };
         if (row->rank == -1) {
             out->job = loss;
             out->all = *row;
@@ -186,32 +178,21 @@ static tl_phrase with_number(const char *name, size_t at, int32_t number)
     return tl_phrase_of("%.*s%0*" PRId32 "%s", (int)at, name, name[at] == '0' ? (int)n : 1, number, name + at + n);
 }
 
-/* Returns whether the names of all ranks equal the first name with each rank's number at `at`. */
-static bool is_pattern_of_all(const tl_table *ranks, const char *first, size_t at)
-{
-    bool all = true;
-    TL_ROWS (const tl_rank, row, ranks)
-        all = all && strcmp(with_number(first, at, row->rank).text, name_of(row).text) == 0;
-    return all;
-}
-
 tl_phrase tl_file_of_family(const tl_table *ranks, int32_t rank)
 {
     const tl_phrase first = ranks->n > 1 ? name_of(tl_table_row(ranks, 0)) : (tl_phrase){ "" };
     for (size_t at = 0, n; first.text[at] != '\0'; at += n > 0 ? n : 1) {
         n = strspn(first.text + at, "0123456789");
-        if (n > 0 && n < 10 && is_pattern_of_all(ranks, first.text, at))
+        bool all = n > 0 && n < 10; /* the names of all ranks are the first one with their number here */
+        TL_ROWS (const tl_rank, row, ranks)
+            all = all && strcmp(with_number(first.text, at, row->rank).text, name_of(row).text) == 0;
+        if (all)
             return with_number(first.text, at, rank);
     }
     return (tl_phrase){ "" };
 }
 
 /* -------------------------------------------------------------------------------------------------------- culprits */
-
-static tl_answer answer_of(uint8_t confidence, const char *doubts, size_t size)
-{
-    return (tl_answer){ (tl_confidence)confidence, tl_doubts_of_text(doubts, size) };
-}
 
 static const tl_slow_link_row *link_of(tl_tables *tables, const tl_culprit *c)
 {
@@ -313,10 +294,13 @@ static void read_verdict(tl_tables *tables, tl_answers *out)
         return;
     const tl_culprit *first = tl_table_row(table, 0);
     out->finding = findings[first->kind];
-    out->rank = answer_of(first->confidence, first->doubts, sizeof first->doubts);
-    out->phase = answer_of(first->cause_confidence, first->cause_doubts, sizeof first->cause_doubts);
-    out->waiting = answer_of(first->waiting_confidence, first->waiting_doubts, sizeof first->waiting_doubts);
-    out->persistence = answer_of(first->steps_confidence, first->steps_doubts, sizeof first->steps_doubts);
+    out->rank = (tl_answer){ (tl_confidence)first->confidence, tl_doubts_of_text(first->doubts, sizeof first->doubts) };
+    out->phase = (tl_answer){ (tl_confidence)first->cause_confidence,
+                              tl_doubts_of_text(first->cause_doubts, sizeof first->cause_doubts) };
+    out->waiting = (tl_answer){ (tl_confidence)first->waiting_confidence,
+                                tl_doubts_of_text(first->waiting_doubts, sizeof first->waiting_doubts) };
+    out->persistence = (tl_answer){ (tl_confidence)first->steps_confidence,
+                                    tl_doubts_of_text(first->steps_doubts, sizeof first->steps_doubts) };
     if (tl_is_culprit(first)) {
         find_culprits(tables, table, out);
     } else if (out->finding == TL_FOUND_NONE) {

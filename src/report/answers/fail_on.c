@@ -58,17 +58,6 @@ static double loss_in_traces(const tl_answers *a, bool ranks, const tl_culprit *
     return ranks && n > 1 ? fmax(largest, tl_answers_share(a, a->together_gain_ns)) : largest;
 }
 
-/* Returns the share that a threshold of this kind limits; NaN: the traces do not tell. */
-static double share_in_traces(tl_gate_kind kind, const tl_answers *a, const tl_culprit **worst)
-{
-    if (a->phases_alone)
-        return NAN;
-    if (kind == TL_GATE_STRAGGLER || kind == TL_GATE_LINK)
-        return loss_in_traces(a, kind == TL_GATE_STRAGGLER, worst);
-    const int64_t ns = kind == TL_GATE_IDLE ? a->all.idle_ns : a->all.comm_exposed_ns;
-    return a->all.wall_ns > 0 ? (double)ns / (double)a->all.wall_ns : NAN;
-}
-
 bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
 {
     bool met = false;
@@ -77,7 +66,12 @@ bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
         const tl_culprit *worst = NULL;
         if (!gates->set[kind])
             continue;
-        double share = share_in_traces((tl_gate_kind)kind, a, &worst);
+        const int64_t ns = kind == TL_GATE_IDLE ? a->all.idle_ns : a->all.comm_exposed_ns;
+        double share = a->all.wall_ns > 0 ? (double)ns / (double)a->all.wall_ns : NAN; /* NaN: the traces do not tell */
+        if (a->phases_alone)
+            share = NAN;
+        else if (kind == TL_GATE_STRAGGLER || kind == TL_GATE_LINK)
+            share = loss_in_traces(a, kind == TL_GATE_STRAGGLER, &worst);
         const double timed = kind == TL_GATE_STRAGGLER && tl_has_phases(a) ? tl_phase_loss(a) : NAN;
         const bool by_phases = timed > share || isnan(share);
         share = by_phases ? timed : share;

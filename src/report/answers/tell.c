@@ -9,7 +9,6 @@
  */
 #include "tlmpi/report/answers/tell.h"
 
-#include "tlmpi/base/stats.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -464,26 +463,4 @@ void tl_tell_next(tl_telling *t)
     const tl_phrase next = tl_next_in_words(t->a, &table);
     if (next.text[0] != '\0')
         tl_say(tl_tell(t, "next", table), "%s", next.text);
-}
-
-/* ------------------------------------------------------------------------------------------------------ the screen */
-
-void tl_tell_screen(tl_telling *t, int doubts)
-{
-    enum { ALSO = 2, PLACES = 2 };
-    const tl_answers *a = t->a;
-    const int64_t imbalance_ns = tl_largest_imbalance(a);
-
-    tl_tell_verdict(t);
-    if (a->first != NULL) {
-        tl_tell_file(t);
-        tl_tell_cause(t, PLACES);
-        tl_tell_gain(t);
-        tl_tell_also(t, ALSO);
-    }
-    if (a->finding >= TL_FOUND_NONE)
-        tl_tell_trust(t, &a->rank, doubts);
-    if (imbalance_ns > 0 && (a->first == NULL || imbalance_ns > a->first->cost_ns))
-        tl_say_imbalance(tl_tell(t, "balance", NULL), a, 1);
-    tl_tell_next(t);
 }

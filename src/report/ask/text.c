@@ -389,17 +389,6 @@ static void basis(tl_telling *t)
                100 * fabs(a->trust.model_error));
 }
 
-/* Tells the answers from durations of phases, besides traces. */
-static void phases_beside(tl_telling *t)
-{
-    const int64_t steps = t->a->phases->steps;
-    begin_question(
-        t, tl_phrase_of("What do the phases say that were timed in %" PRId64 " step%s?", steps, tl_plural(steps)).text);
-    tl_tell_phase_rank(t);
-    tl_tell_phase_reason(t);
-    tl_tell_phase_trust(t);
-}
-
 void tl_print_answers(FILE *out, const tl_answers *a, const char *file, size_t columns)
 {
     const struct {
@@ -437,7 +426,14 @@ void tl_print_answers(FILE *out, const tl_answers *a, const char *file, size_t c
     }
     if (!a->phases_alone)
         basis(&t);
-    if (!a->phases_alone && tl_has_phases(a))
-        phases_beside(&t);
+    if (!a->phases_alone && tl_has_phases(a)) {
+        const int64_t steps = a->phases->steps;
+        begin_question(
+            &t, tl_phrase_of("What do the phases say that were timed in %" PRId64 " step%s?", steps, tl_plural(steps))
+                    .text);
+        tl_tell_phase_rank(&t);
+        tl_tell_phase_reason(&t);
+        tl_tell_phase_trust(&t);
+    }
     tl_tell_end(&t);
 }

@@ -1,9 +1,8 @@
 /* json_writer.c - a JSON object, a value at a time. */
 #include "tlmpi/report/format/json_writer.h"
 #include "cell.h"
+#include "tlmpi/model/table.h"
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 void tl_json_text(FILE *out, tl_text text)
 {
@@ -65,59 +64,26 @@ void tl_put_end(tl_json_writer *j, char bracket)
     j->flat = false;
 }
 
-void tl_put_int(tl_json_writer *j, const char *name, int64_t value)
+void tl_put_value(tl_json_writer *j, tl_json_item value)
 {
-    begin_value(j, name);
-    fprintf(j->out, "%" PRId64, value);
-}
-
-void tl_put_known(tl_json_writer *j, const char *name, int64_t value)
-{
-    if (value >= 0)
-        tl_put_int(j, name, value);
+    char digits[32] = "null";
+    begin_value(j, value.name);
+    if (value.is == TL_JSON_INT)
+        snprintf(digits, sizeof digits, "%" PRId64, value.i);
+    else if (value.is == TL_JSON_REAL)
+        tl_double_format(digits, sizeof digits, value.d);
+    else if (value.is == TL_JSON_BOOL)
+        snprintf(digits, sizeof digits, "%s", value.i != 0 ? "true" : "false");
+    if (value.is == TL_JSON_TEXT)
+        tl_json_text(j->out, value.text);
     else
-        tl_put_null(j, name);
+        fputs(digits, j->out);
 }
 
-void tl_put_double(tl_json_writer *j, const char *name, double value)
+void tl_put_values(tl_json_writer *j, const tl_json_item *values, size_t n)
 {
-    char digits[32];
-    begin_value(j, name);
-    tl_double_format(digits, sizeof digits, value);
-    fputs(isfinite(value) ? digits : "null", j->out);
-}
-
-void tl_put_share(tl_json_writer *j, const char *name, int64_t ns, int64_t of_ns)
-{
-    tl_put_double(j, name, ns >= 0 && of_ns > 0 ? (double)ns / (double)of_ns : NAN);
-}
-
-void tl_put_bool(tl_json_writer *j, const char *name, bool value)
-{
-    begin_value(j, name);
-    fputs(value ? "true" : "false", j->out);
-}
-
-void tl_put_null(tl_json_writer *j, const char *name)
-{
-    begin_value(j, name);
-    fputs("null", j->out);
-}
-
-void tl_put_cell(tl_json_writer *j, const char *name, const char *cell, size_t size)
-{
-    const char *stop = memchr(cell, 0, size);
-    const tl_text text = { cell, stop != NULL ? (size_t)(stop - cell) : size };
-    begin_value(j, name);
-    if (text.n > 0)
-        tl_json_text(j->out, text);
-    else
-        fputs("null", j->out);
-}
-
-void tl_put_word(tl_json_writer *j, const char *name, const char *word)
-{
-    tl_put_cell(j, name, word, strlen(word));
+    for (size_t i = 0; i < n; i++)
+        tl_put_value(j, values[i]);
 }
 
 void tl_put_columns(tl_json_writer *j, const tl_schema *schema, const void *row, const char *columns)
@@ -129,14 +95,10 @@ void tl_put_columns(tl_json_writer *j, const tl_schema *schema, const void *row,
         const tl_field *field = tl_schema_field(schema, name);
         const tl_content cell = tl_content_of(field, row);
         bool known = columns[n] == '?';
-        if (field->type == TL_TYPE_F64)
-            tl_put_double(j, name, cell.d);
-        else if (field->type == TL_TYPE_TEXT || field->type == TL_TYPE_ENUM)
-            tl_put_cell(j, name, cell.text.p, cell.text.n);
-        else if (known && cell.i < 0)
-            tl_put_null(j, name);
-        else
-            tl_put_int(j, name, cell.i);
+        tl_put_value(j, field->type == TL_TYPE_F64                                   ? tl_json_real(name, cell.d)
+                        : field->type == TL_TYPE_TEXT || field->type == TL_TYPE_ENUM ? tl_json_text_of(name, cell.text)
+                        : known                                                      ? tl_json_known(name, cell.i)
+                                                                                     : tl_json_int(name, cell.i));
         columns += n + known;
     }
 }
@@ -145,6 +107,6 @@ void tl_put_words(tl_json_writer *j, const char *name, const char *const *words)
 {
     tl_put_begin_line(j, name);
     for (; *words != NULL; words++)
-        tl_put_word(j, NULL, *words);
+        tl_put_value(j, tl_json_word(NULL, *words));
     tl_put_end(j, ']');
 }

@@ -19,7 +19,9 @@ bool tl_is_terminal(FILE *out)
     return fd >= 0 && isatty(fd) && isatty(STDERR_FILENO);
 }
 
-size_t tl_line_columns(FILE *out)
+/* Returns the columns of a line of `out`: the terminal's, limited to 40 to 120; 80 if `out` is no terminal.  Text in
+ * memory counts as text for stdout. */
+static size_t line_columns(FILE *out)
 {
     enum { LEAST = 40, USUAL = 80, MOST = 120 };
     struct winsize size;
@@ -48,7 +50,7 @@ void tl_wrap_printf(tl_wrap *wrap, const char *format, ...)
     tl_printable(safe, sizeof safe, text);
 
     if (wrap->columns == 0)
-        wrap->columns = tl_line_columns(wrap->out);
+        wrap->columns = line_columns(wrap->out);
     size_t n = tl_text_columns((tl_text){ safe, strlen(safe) });
     if (wrap->begun && wrap->column + 1 + n > wrap->columns) {
         fprintf(wrap->out, "\n%*s", (int)wrap->indent, "");

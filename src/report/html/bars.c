@@ -37,21 +37,6 @@ typedef struct bars {
     tl_scale scale;
 } bars;
 
-static bar bar_of(const tl_page *page, const tl_breakdown *row)
-{
-    int64_t hidden_ns = row->comm_ns - row->comm_exposed_ns;
-    return (bar){ .rank = row->rank,
-                  .named = tl_page_names(page, row->rank),
-                  .wall_ns = row->wall_ns,
-                  .ns = { [COMPUTE] = row->compute_ns - hidden_ns,
-                          [HIDDEN] = hidden_ns,
-                          [TRANSFER] = row->comm_transfer_ns,
-                          [WAITING] = row->comm_waiting_ns,
-                          [UNKNOWN] = row->comm_unknown_ns,
-                          [COPY] = row->copy_exposed_ns,
-                          [OTHER] = row->idle_ns } };
-}
-
 static bar mean_of(const bars *b, const uint32_t *index, size_t n)
 {
     bar sum = { .rank = -1 };
@@ -103,7 +88,17 @@ static void gather(const tl_page *page, bars *b, const tl_table *table)
         base = row->rank == -1 && row->step == TL_WHOLE_STEPS ? TL_WHOLE_STEPS : base;
     TL_ROWS (const tl_breakdown, row, table)
         if (row->rank >= 0 && row->device == -1 && row->step == base && row->wall_ns > 0) {
-            tl_vec_push(&b->v, bar_of(page, row));
+            const int64_t hidden_ns = row->comm_ns - row->comm_exposed_ns;
+            tl_vec_push(&b->v, (bar){ .rank = row->rank,
+                                      .named = tl_page_names(page, row->rank),
+                                      .wall_ns = row->wall_ns,
+                                      .ns = { [COMPUTE] = row->compute_ns - hidden_ns,
+                                              [HIDDEN] = hidden_ns,
+                                              [TRANSFER] = row->comm_transfer_ns,
+                                              [WAITING] = row->comm_waiting_ns,
+                                              [UNKNOWN] = row->comm_unknown_ns,
+                                              [COPY] = row->copy_exposed_ns,
+                                              [OTHER] = row->idle_ns } });
             b->scale.to = row->wall_ns > (int64_t)b->scale.to ? (double)row->wall_ns : b->scale.to;
         }
     if (base == -1)
@@ -274,11 +269,10 @@ typedef struct sums {
     TL_VEC(tl_path_sum) v;
 } sums;
 
-static void take_sum(void *of, const void *row, tl_error *err)
+static void take_sum(void *of, const void *row)
 {
     sums *s = of;
     const tl_path_sum *sum = row;
-    (void)err;
     if (sum->step == -1 && (sum->rank < 0 || tl_strip_place(s->strip, sum->rank) < s->strip->nranks))
         tl_vec_push(&s->v, *sum);
 }

@@ -133,19 +133,6 @@ static void put_waits(tl_page *page, const void *arg, int32_t rank)
         tl_put(page->out, ", passed on %s", tl_show_time(indirect_ns).text);
 }
 
-/* Puts what the largest share does not prove: that its rank is a culprit, or that the job would gain all of it. */
-static void put_cost(tl_page *page, const figure *what, const tl_heat *h, size_t worst)
-{
-    const tl_answers *a = page->answers;
-    const tl_culprit *c = a->nculprits > 0 ? &a->culprits[0] : NULL;
-    if (!tl_page_names(page, h->ranks[worst]))
-        tl_put(page->out, "<p>%s</p>\n", what->unlike);
-    else if (!what->of_others && c != NULL && c->rank == h->ranks[worst] && c->gain_ns > 0 &&
-             tl_answers_share(a, c->gain_ns) < tl_heat_share(&h->of[worst].total))
-        tl_put(page->out, "<p>Without it the job would gain %s: the others need not wait for all of it.</p>\n",
-               tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
-}
-
 /* Marks the rows of kept ranks, and outlines late cells. */
 static void mark_late(figure *f, const tl_heat *h)
 {
@@ -185,8 +172,15 @@ static void put_blame(tl_page *page, const figure *what, const tl_heat *h)
     f.arg = tl_tables_get(page->in->tables, &tl_blame_schema);
     begin_figure(page, &f);
     tl_put(page->out, "<p>%s</p>\n", finding.text);
-    if (any)
-        put_cost(page, what, h, worst);
+    /* what the largest share does not prove: that its rank is a culprit, or that the job would gain all of it */
+    const tl_answers *a = page->answers;
+    const tl_culprit *c = a->nculprits > 0 ? &a->culprits[0] : NULL;
+    if (any && !tl_page_names(page, h->ranks[worst]))
+        tl_put(page->out, "<p>%s</p>\n", what->unlike);
+    else if (any && !what->of_others && c != NULL && c->rank == h->ranks[worst] && c->gain_ns > 0 &&
+             tl_answers_share(a, c->gain_ns) < tl_heat_share(&h->of[worst].total))
+        tl_put(page->out, "<p>Without it the job would gain %s: the others need not wait for all of it.</p>\n",
+               tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
     end_figure(page, &f);
 }
 
@@ -311,12 +305,11 @@ static void find_phases(const tl_page *page, const tl_table *table, phases *p)
     p->nranks = tl_int_unique(p->ranks, table->n);
 }
 
-static void take_cell(void *of, const void *data, tl_error *err)
+static void take_cell(void *of, const void *data)
 {
     phases *p = of;
     const tl_phase_step *row = data;
     size_t at = 0, rank = tl_index_of(p->ranks, p->nranks, row->rank);
-    (void)err;
     if (p->steps.seen == 0 || row->step != p->step)
         tl_heat_steps_add(&p->steps, row->step);
     p->step = row->step;

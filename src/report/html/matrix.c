@@ -136,23 +136,9 @@ static void draw_cells(FILE *out, const matrix *m, int top, int high)
     }
 }
 
-/* Draws names above the columns, as many as fit on a telephone. */
-static void draw_heads(FILE *out, const matrix *m, int y)
-{
-    enum { CHAR = 7, PHONE = 260 };
-    size_t longest = 0, stride = 1;
-    for (size_t k = 0; k < m->n; k++)
-        longest = strlen(m->units[k].head.text) > longest ? strlen(m->units[k].head.text) : longest;
-    while (m->n / stride * (longest + 1) * CHAR > PHONE)
-        stride++;
-    for (size_t k = 0; k < m->n; k += stride)
-        tl_put_at(out, m->units[k].named ? "middle named" : "middle quiet", ((double)k + 0.5) * 100 / (double)m->n, y,
-                  "%s", m->units[k].head.text);
-}
-
 static void draw_matrix(tl_page *page, const matrix *m)
 {
-    enum { TOP = 18, LEFT = 96, WIDEST = 48 };
+    enum { TOP = 18, LEFT = 96, WIDEST = 48, CHAR = 7, PHONE = 260 };
     FILE *out = page->out;
     int high = m->n <= 16 ? 20 : m->n <= TL_HEAT_WORST ? 15 : 12, rows = (int)(m->n + m->several);
     const unit *worst = m->units;
@@ -170,7 +156,14 @@ static void draw_matrix(tl_page *page, const matrix *m)
     for (size_t k = 0; k < m->n; k++)
         if (m->units[k].named)
             tl_put_box(out, "band", (double)k * 100 / (double)m->n, 100.0 / (double)m->n, TOP, rows * high);
-    draw_heads(out, m, TOP - 5);
+    size_t longest = 0, stride = 1;
+    for (size_t k = 0; k < m->n; k++)
+        longest = strlen(m->units[k].head.text) > longest ? strlen(m->units[k].head.text) : longest;
+    while (m->n / stride * (longest + 1) * CHAR > PHONE) /* names above the columns, as many as fit on a telephone */
+        stride++;
+    for (size_t k = 0; k < m->n; k += stride)
+        tl_put_at(out, m->units[k].named ? "middle named" : "middle quiet", ((double)k + 0.5) * 100 / (double)m->n,
+                  TOP - 5, "%s", m->units[k].head.text);
     for (int r = 0; r < rows; r++) {
         bool named = (size_t)r < m->n && m->units[r].named;
         tl_put_level(out, TOP + r * high);

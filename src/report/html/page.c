@@ -105,11 +105,10 @@ size_t tl_count_texts(const tl_table *ranks, size_t offset, size_t size, const c
     return n;
 }
 
-static void take_idle(void *of, const void *row, tl_error *err)
+static void take_idle(void *of, const void *row)
 {
     tl_page *page = of;
     const tl_idle_summary *idle = row;
-    (void)err;
     if (idle->device == -1 && idle->step == -1 && idle->drain_type != TL_DRAIN_ALL &&
         (idle->place == 0 || idle->rank == -1))
         tl_vec_push(&page->idle, *idle);
@@ -174,6 +173,22 @@ static void put_sections(tl_page *page, FILE *out)
     }
 }
 
+/* Returns the folder of the first trace, or of the first file beside traces; else the result's name. */
+static tl_phrase job_name(const tl_page *page)
+{
+    const tl_table *ranks = tl_page_table(page, &tl_rank_schema), *files = tl_page_table(page, &tl_side_file_schema);
+    tl_phrase path = tl_phrase_of("%s", page->in->file);
+    if (ranks != NULL)
+        path = tl_cell_in_words(((const tl_rank *)tl_table_row(ranks, 0))->file, sizeof((tl_rank *)0)->file);
+    else if (files != NULL)
+        path = tl_cell_in_words(((const tl_side_file *)tl_table_row(files, 0))->path, sizeof((tl_side_file *)0)->path);
+    char *slash = strrchr(path.text, '/');
+    if ((ranks != NULL || files != NULL) && slash != NULL)
+        *slash = '\0';
+    slash = strrchr(path.text, '/');
+    return slash != NULL ? tl_phrase_of("%s", slash + 1) : path;
+}
+
 tl_status tl_html_write(const tl_html_input *in, FILE *out, tl_error *err)
 {
     tl_page page = { .out = out, .in = in, .answers = in->answers, .err = err };
@@ -185,7 +200,7 @@ tl_status tl_html_write(const tl_html_input *in, FILE *out, tl_error *err)
         page.hosts = ranks;
     page.status = tl_strip_gather(&page.strip, in, NULL, NULL, err);
     tl_page_each(&page, &tl_idle_summary_schema, take_idle, &page);
-    tl_put_page_head(out, tl_job_name(&page).text, "");
+    tl_put_page_head(out, job_name(&page).text, "");
     put_sections(&page, out);
     tl_put_page_foot(out, in->file);
     tl_strip_free(&page.strip);

@@ -60,13 +60,6 @@ void tl_page_each(tl_page *page, const tl_schema *schema, tl_html_take *take, vo
 /* Returns the number of distinct non-empty texts in a column of table rank; *first: the first of them. */
 size_t tl_count_texts(const tl_table *ranks, size_t offset, size_t size, const char **first);
 
-/* Returns the folder of the job's traces, else the result's name. */
-tl_phrase tl_job_name(const tl_page *page);
-
-/* arrivals.c: counts the lateness of an arrival; the other ends a collective whose arrivals were all taken. */
-void tl_late_take(tl_strip *strip, const tl_arrival *row);
-void tl_late_meet(tl_strip *strip);
-
 /* The sections in the order of the page: id, title, table whose command is shown, further tables, and whether the
  * section is folded (folded sections are not printed).  tl_draw_ID draws a section; the first has no title. */
 #define TL_SECTIONS(S)                                                                                                 \

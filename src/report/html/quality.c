@@ -17,23 +17,12 @@ enum { FAULTS = 10, CLOCKS = 24, HOST = 16 };
 
 /* -------------------------------------------------------------------------------------------------------- recording */
 
-static void put_faults(tl_page *page, const tl_table *ranks)
-{
-    size_t n = 0;
-    TL_ROWS (const tl_rank, row, ranks)
-        if ((row->status != TL_RANK_OK || row->dropped != 0) && n++ < FAULTS)
-            tl_put(page->out, "<p>Rank %" PRId32 ": %s%s%.*s</p>\n", row->rank, tl_rank_status_labels[row->status],
-                   row->error[0] != '\0' ? ", " : "", (int)sizeof row->error, row->error);
-    if (n > FAULTS)
-        tl_put(page->out, "<p>And %zu more ranks.</p>\n", n - FAULTS);
-}
-
 void tl_draw_recording(tl_page *page)
 {
     const tl_answers *a = page->answers;
     const tl_table *ranks = tl_page_table(page, &tl_rank_schema);
     int64_t bytes = 0, events = 0, lost = 0;
-    size_t whole = 0;
+    size_t whole = 0, nfaults = 0;
     tl_phrase words;
     if (ranks == NULL)
         return;
@@ -45,7 +34,12 @@ void tl_draw_recording(tl_page *page)
     }
     tl_put(page->out, "<p>%zu of %zu traces were read whole: %s, %s events, %s of them lost.</p>\n", whole, ranks->n,
            tl_bytes_in_words(bytes).text, tl_grouped(events).text, lost > 0 ? tl_grouped(lost).text : "none");
-    put_faults(page, ranks);
+    TL_ROWS (const tl_rank, row, ranks)
+        if ((row->status != TL_RANK_OK || row->dropped != 0) && nfaults++ < FAULTS)
+            tl_put(page->out, "<p>Rank %" PRId32 ": %s%s%.*s</p>\n", row->rank, tl_rank_status_labels[row->status],
+                   row->error[0] != '\0' ? ", " : "", (int)sizeof row->error, row->error);
+    if (nfaults > FAULTS)
+        tl_put(page->out, "<p>And %zu more ranks.</p>\n", nfaults - FAULTS);
     for (int defect = 0; a->health != NULL && defect < TL_NDEFECTS; defect++)
         if (tl_health_in_words(a->health, (tl_defect)defect, &words))
             tl_page_sentence(page, "<p>", "</p>\n", "%s.", words.text);

@@ -2,10 +2,11 @@
  * path. */
 #include "tlmpi/report/html/strip.h"
 
-#include "page.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/path_tables.h"
+#include <math.h>
 
 TL_SORT_BY(by_rank_and_start, tl_strip_stay, rank, start_ns, collective)
 TL_SORT_BY(by_begin, tl_strip_piece, from_ns, to_ns, rank)
@@ -66,11 +67,10 @@ static int32_t choose_step(const tl_strip *s)
     return step;
 }
 
-static void take_collective(void *strip, const void *of, tl_error *err)
+static void take_collective(void *strip, const void *of)
 {
     tl_strip *s = strip;
     const tl_collective_row *row = of;
-    (void)err;
     bool told = row->n > 1 && row->wait_state >= TL_WAIT_LATE_RANK && row->wait_state <= TL_WAIT_LATE_PARTNER;
     tl_vec_push(&s->meetings, (tl_strip_meeting){ .first_ns = row->s_first_ns,
                                                   .last_ns = row->s_last_ns,
@@ -141,11 +141,10 @@ static void add_piece(tl_strip *s, int32_t rank, int64_t from_ns, int64_t to_ns)
     last->to_ns = tl_ns_max(last->to_ns, to_ns);
 }
 
-static void take_path(void *strip, const void *row, tl_error *err)
+static void take_path(void *strip, const void *row)
 {
     tl_strip *s = strip;
     const tl_rank_path_row *p = row;
-    (void)err;
     if (p->rank >= 0 || p->peer < 0)
         return;
     const tl_clock *clock = clock_of(s, p->peer);
@@ -153,14 +152,37 @@ static void take_path(void *strip, const void *row, tl_error *err)
     add_piece(s, p->peer, tl_strip_time(s, clock, p->start_ns), tl_strip_time(s, clock, p->end_ns));
 }
 
-static void take_arrival(void *strip, const void *of, tl_error *err)
+/* Counts how late each rank came to the collective whose arrivals are in `now`, from the median arrival on. */
+static void count_late(tl_strip *s)
+{
+    int64_t *starts = tl_calloc(s->now.n + 1, sizeof *starts);
+    for (size_t i = 0; i < s->now.n; i++)
+        starts[i] = s->now.v[i].start_ns;
+    int64_t middle_ns = s->now.n > 1 ? tl_lower_median(starts, s->now.n) : 0;
+    for (size_t i = 0; i < s->now.n && s->now.n > 1; i++) {
+        int64_t late_ns = tl_ns_between(s->now.v[i].start_ns, middle_ns);
+        size_t at = 0;
+        TL_BISECT(at, s->nlate, mid, s->late[mid].rank < s->now.v[i].rank);
+        const double bin = late_ns < 1000 ? 0 : 1 + floor(TL_LATE_DECADE * log10((double)late_ns / 1000));
+        s->late[at].count[bin < TL_LATE_BINS ? (size_t)bin : TL_LATE_BINS]++;
+        s->late[at].n++;
+        s->late[at].late_ns = tl_ns_sum(s->late[at].late_ns, tl_ns_max(late_ns, 0));
+    }
+    free(starts);
+    s->now.n = 0;
+}
+
+static void take_arrival(void *strip, const void *of)
 {
     tl_strip *s = strip;
     const tl_arrival *row = of;
-    (void)err;
     if (row->collective < 0 || (uint64_t)row->collective >= s->meetings.n)
         return;
-    tl_late_take(s, row);
+    if (s->now.n > 0 && s->now.v[0].collective != row->collective)
+        count_late(s);
+    if (s->meetings.v[row->collective].by_rank)
+        tl_vec_push(&s->now,
+                    (tl_strip_stay){ .rank = row->rank, .start_ns = row->start_ns, .collective = row->collective });
     if (row->start_ns < s->to_ns && row->end_ns > s->from_ns && s->meetings.v[row->collective].told)
         tl_vec_push(&s->stays,
                     (tl_strip_stay){ row->rank, row->start_ns, tl_ns_max(row->wait_ns, 0), 0, row->collective });
@@ -285,18 +307,17 @@ static void cover_on_device(tl_strip *s, int32_t rank, tl_strip_class class, int
     add_cover(s, r, class, tl_strip_time(s, r->clock, start_ns), tl_strip_time(s, r->clock, end_ns));
 }
 
-static void take_interval(void *strip, const void *of, tl_error *err)
+static void take_interval(void *strip, const void *of)
 {
     const tl_interval *row = of;
     tl_strip_class class = row->kind == TL_COMPUTE ? TL_STRIP_COMPUTE
                            : row->kind == TL_COMM  ? TL_STRIP_COMM
                                                    : TL_STRIP_COPY;
-    (void)err;
     if (row->kind != TL_SYNC)
         cover_on_device(strip, row->rank, class, row->start_ns, row->end_ns);
 }
 
-static void take_gap(void *strip, const void *row, tl_error *err)
+static void take_gap(void *strip, const void *row)
 {
     const tl_gap *gap = row;
     bool host = gap->cpu_during_gap == TL_DOING_CPU || gap->cpu_during_gap == TL_DOING_UNTRACED ||
@@ -304,7 +325,6 @@ static void take_gap(void *strip, const void *row, tl_error *err)
     tl_strip_class class = gap->drain_type == TL_DRAIN_SYNC ? TL_STRIP_IDLE_SYNC
                            : host                           ? TL_STRIP_IDLE_HOST
                                                             : TL_STRIP_IDLE_LAUNCH;
-    (void)err;
     cover_on_device(strip, gap->rank, class, gap->start_ns, gap->end_ns);
 }
 
@@ -413,24 +433,17 @@ static void follow_path(tl_strip *s)
 
 /* ----------------------------------------------------------------------------------------------------------- gather */
 
-/* Finds the ranks that culprits name, alone or with others; a link names no rank. */
-static void find_named(tl_strip *s)
-{
-    const tl_answers *a = s->in->answers;
-    for (size_t k = 0; k < a->nculprits; k++) {
-        const tl_culprit *c = &a->culprits[k];
-        s->named = tl_realloc(s->named, (s->nnamed + TL_RANKS_LISTED) * sizeof *s->named);
-        if (!tl_is_link(c))
-            s->nnamed += tl_ranks_listed(c->ranks, sizeof c->ranks, s->named + s->nnamed);
-    }
-    s->nnamed = tl_int_unique(s->named, s->nnamed);
-}
-
 tl_status tl_strip_gather(tl_strip *s, const tl_html_input *in, const tl_ranges *ranks, const tl_ranges *steps,
                           tl_error *err)
 {
     *s = (tl_strip){ .in = in };
-    find_named(s);
+    for (size_t k = 0; k < in->answers->nculprits; k++) {
+        const tl_culprit *c = &in->answers->culprits[k];
+        s->named = tl_realloc(s->named, (s->nnamed + TL_RANKS_LISTED) * sizeof *s->named);
+        if (!tl_is_link(c)) /* a link names no rank */
+            s->nnamed += tl_ranks_listed(c->ranks, sizeof c->ranks, s->named + s->nnamed);
+    }
+    s->nnamed = tl_int_unique(s->named, s->nnamed);
     s->step = steps != NULL ? (int32_t)steps->v[0].first : choose_step(s);
     s->last_step = steps != NULL ? (int32_t)steps->v[steps->n - 1].last : s->step;
     tl_status st = in->each(in->result, &tl_collective_row_schema, take_collective, s, err);
@@ -444,7 +457,7 @@ tl_status tl_strip_gather(tl_strip *s, const tl_html_input *in, const tl_ranges 
         s->late[s->nlate++].rank = row->rank;
     if (st == TL_OK && s->meetings.n > 0)
         st = in->each(in->result, &tl_arrival_schema, take_arrival, s, err);
-    tl_late_meet(s);
+    count_late(s);
     if (st != TL_OK || !any)
         return st;
 

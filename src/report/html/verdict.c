@@ -15,29 +15,12 @@
 #include "tlmpi/report/answers/tell.h"
 #include "tlmpi/report/ask.h"
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
 /* -------------------------------------------------------------------------------------------------------- which job */
 
 #define DOT " \xC2\xB7 "
-
-/* Returns the folder of the first trace, or of the first file beside traces; else the result's name. */
-tl_phrase tl_job_name(const tl_page *page)
-{
-    const tl_table *ranks = tl_page_table(page, &tl_rank_schema), *files = tl_page_table(page, &tl_side_file_schema);
-    tl_phrase path = tl_phrase_of("%s", page->in->file);
-    if (ranks != NULL)
-        path = tl_cell_in_words(((const tl_rank *)tl_table_row(ranks, 0))->file, sizeof((tl_rank *)0)->file);
-    else if (files != NULL)
-        path = tl_cell_in_words(((const tl_side_file *)tl_table_row(files, 0))->path, sizeof((tl_side_file *)0)->path);
-    char *slash = strrchr(path.text, '/');
-    if ((ranks != NULL || files != NULL) && slash != NULL)
-        *slash = '\0';
-    slash = strrchr(path.text, '/');
-    return slash != NULL ? tl_phrase_of("%s", slash + 1) : path;
-}
 
 /* Writes "2026-03-01 12:30 UTC" if the time is a date: some traces count from their own beginning. */
 static void put_day(tl_page *page, const char *before, int64_t unix_ns)
@@ -96,14 +79,17 @@ static void put_job(tl_page *page)
 
 /* ---------------------------------------------------------------------------------------------------------- numbers */
 
-/* Begins a tile of the strip with its title and number; the caller adds a remark and END_TILE. */
-static void begin_tile(tl_page *page, const char *what, tl_phrase number)
+/* Writes a tile of the strip: title, number, and a remark. */
+__attribute__((format(printf, 4, 5))) static void put_tile(tl_page *page, const char *what, const char *number,
+                                                           const char *format, ...)
 {
-    tl_put(page->out, "<div><dt>%s</dt><dd class=\"big\">%s</dd>", what, number.text);
+    va_list args;
+    va_start(args, format);
+    tl_put(page->out, "<div><dt>%s</dt><dd class=\"big\">%s</dd>", what, number);
+    tl_vsay(tl_page_say(page, "<dd>"), format, args);
+    tl_page_said(page, "</dd></div>\n");
+    va_end(args);
 }
-
-#define TILE     "<dd>"
-#define END_TILE "</dd></div>\n"
 
 static void put_step_time(tl_page *page, const tl_culprit *c)
 {
@@ -117,12 +103,11 @@ static void put_step_time(tl_page *page, const tl_culprit *c)
     if (of_late && c->steps_flagged < nsteps)
         late =
             tl_phrase_of("on average in the %" PRId64 " late step%s of", c->steps_flagged, tl_plural(c->steps_flagged));
-    begin_tile(page, nsteps > 0 ? "Step time" : "Recorded", tl_duration(step_ns));
     if (nsteps > 0)
-        tl_page_sentence(page, TILE, END_TILE, "%s %" PRId64 " step%s, %s in all", late.text, nsteps, tl_plural(nsteps),
-                         tl_duration(a->wall_ns).text);
+        put_tile(page, "Step time", tl_duration(step_ns).text, "%s %" PRId64 " step%s, %s in all", late.text, nsteps,
+                 tl_plural(nsteps), tl_duration(a->wall_ns).text);
     else
-        fputs(TILE END_TILE, page->out);
+        put_tile(page, "Recorded", tl_duration(step_ns).text, "%s", "");
 }
 
 /* Writes the device time that is not work, and its largest part. */
@@ -141,54 +126,48 @@ static void put_lost(tl_page *page)
         most = losses[i].ns > losses[most].ns ? i : most;
     if (a->all.wall_ns <= 0 || losses[most].ns <= 0)
         return;
-    begin_tile(page, "Lost most", tl_part_in_words(losses[most].ns, a->all.wall_ns));
-    tl_page_sentence(page, TILE, END_TILE, "of GPU time: %s, %s in all", losses[most].words,
-                     tl_duration(losses[most].ns).text);
+    put_tile(page, "Lost most", tl_part_in_words(losses[most].ns, a->all.wall_ns).text, "of GPU time: %s, %s in all",
+             losses[most].words, tl_duration(losses[most].ns).text);
 }
 
-static void put_gain(tl_page *page, const tl_culprit *c)
-{
-    const tl_answers *a = page->answers;
-    if (c != NULL && c->gain_ns > 0) {
-        begin_tile(page, "Gain without it", tl_share_in_words(tl_answers_share(a, c->gain_ns)));
-        tl_page_sentence(page, TILE, END_TILE, "%s", tl_gain_in_words(a, c).text);
-    } else if (c == NULL && tl_largest_imbalance(a) > 0) {
-        begin_tile(page, "Most to gain", tl_share_in_words(tl_answers_share(a, tl_largest_imbalance(a))));
-        tl_say_imbalance(tl_page_say(page, TILE), a, 1);
-        tl_page_said(page, END_TILE);
-    }
-}
-
-static void put_trust(tl_page *page)
+static void put_gain_and_trust(tl_page *page, const tl_culprit *c)
 {
     const tl_answers *a = page->answers;
     const unsigned doubts = a->rank.doubts;
-    begin_tile(page, "Trust", tl_phrase_of("%s", tl_confidence_labels[a->rank.confidence]));
+    const char *trust = tl_confidence_labels[a->rank.confidence];
+    if (c != NULL && c->gain_ns > 0) {
+        put_tile(page, "Gain without it", tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, "%s",
+                 tl_gain_in_words(a, c).text);
+    } else if (c == NULL && tl_largest_imbalance(a) > 0) {
+        tl_put(page->out, "<div><dt>Most to gain</dt><dd class=\"big\">%s</dd>",
+               tl_share_in_words(tl_answers_share(a, tl_largest_imbalance(a))).text);
+        tl_say_imbalance(tl_page_say(page, "<dd>"), a, 1);
+        tl_page_said(page, "</dd></div>\n");
+    }
     if (doubts != 0)
-        tl_page_sentence(page, TILE, END_TILE, "%s%s", tl_doubt_in_words(a, (tl_doubt)__builtin_ctz(doubts)).text,
-                         (doubts & (doubts - 1)) != 0 ? ", and more below" : "");
+        put_tile(page, "Trust", trust, "%s%s", tl_doubt_in_words(a, (tl_doubt)__builtin_ctz(doubts)).text,
+                 (doubts & (doubts - 1)) != 0 ? ", and more below" : "");
     else if (a->trust.collectives > 0)
-        tl_page_sentence(page, TILE, END_TILE, "%s of %s collectives matched", tl_grouped(a->trust.matched).text,
-                         tl_grouped(a->trust.collectives).text);
+        put_tile(page, "Trust", trust, "%s of %s collectives matched", tl_grouped(a->trust.matched).text,
+                 tl_grouped(a->trust.collectives).text);
     else
-        fputs(TILE END_TILE, page->out);
+        put_tile(page, "Trust", trust, "%s", "");
 }
 
 static void put_numbers_of_phases(tl_page *page)
 {
     const tl_phase_verdict *row = page->answers->phases;
-    if (row->steps > 0 && row->time_ns > 0) {
-        begin_tile(page, "Step time", tl_duration(row->time_ns / row->steps));
-        tl_page_sentence(page, TILE, END_TILE, "on average, the sum of its phases; %" PRId64 " steps", row->steps);
-    }
+    if (row->steps > 0 && row->time_ns > 0)
+        put_tile(page, "Step time", tl_duration(row->time_ns / row->steps).text,
+                 "on average, the sum of its phases; %" PRId64 " steps", row->steps);
     if (row->verdict == TL_PHASE_STRAGGLER) {
-        begin_tile(page, "Gain without it", tl_part_in_words(row->cost_ns, row->time_ns));
-        tl_say_phase_cost(tl_page_say(page, TILE), page->answers);
-        tl_page_said(page, END_TILE);
+        tl_put(page->out, "<div><dt>Gain without it</dt><dd class=\"big\">%s</dd>",
+               tl_part_in_words(row->cost_ns, row->time_ns).text);
+        tl_say_phase_cost(tl_page_say(page, "<dd>"), page->answers);
+        tl_page_said(page, "</dd></div>\n");
     }
-    begin_tile(page, "Trust", tl_phrase_of("%s", tl_confidence_labels[row->confidence]));
-    tl_page_sentence(page, TILE, END_TILE,
-                     row->nwaiters > 0 ? "others take longer meanwhile" : "durations alone do not show who waits");
+    put_tile(page, "Trust", tl_confidence_labels[row->confidence], "%s",
+             row->nwaiters > 0 ? "others take longer meanwhile" : "durations alone do not show who waits");
 }
 
 /* ---------------------------------------------------------------------------------------------------------- verdict */
@@ -249,8 +228,7 @@ void tl_draw_verdict(tl_page *page)
     } else {
         put_step_time(page, c);
         put_lost(page);
-        put_gain(page, c);
-        put_trust(page);
+        put_gain_and_trust(page, c);
     }
     fputs("</dl>\n", page->out);
     const char *table;

@@ -4,7 +4,6 @@
 #include "parts.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/base/stats.h"
 #include "tlmpi/report/answers/tell.h"
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>
@@ -300,16 +299,6 @@ static void say_numbering(FILE *out, const tl_summary *s)
                           s->run_asked ? ", as --run asked." : "; --run list lists them, --run N chooses.");
 }
 
-/* Says which part of the traces is selected, if not all. */
-static void say_selected(FILE *out, const tl_answers *a)
-{
-    tl_wrap w = { .out = out, .indent = 2 };
-    if (a->selection == NULL)
-        return;
-    tl_say_selection(&w, a);
-    tl_wrap_end(&w);
-}
-
 /* ---- what was written ---- */
 
 static bool is_memory_alone(const tl_summary *s)
@@ -344,6 +333,27 @@ typedef struct detail {
     int doubts;
 } detail;
 
+/* Tells all answers from traces that the screen shows. */
+static void tell_answers(tl_telling *t, int doubts)
+{
+    enum { ALSO = 2, PLACES = 2 };
+    const tl_answers *a = t->a;
+    const int64_t imbalance_ns = tl_largest_imbalance(a);
+
+    tl_tell_verdict(t);
+    if (a->first != NULL) {
+        tl_tell_file(t);
+        tl_tell_cause(t, PLACES);
+        tl_tell_gain(t);
+        tl_tell_also(t, ALSO);
+    }
+    if (a->finding >= TL_FOUND_NONE)
+        tl_tell_trust(t, &a->rank, doubts);
+    if (imbalance_ns > 0 && (a->first == NULL || imbalance_ns > a->first->cost_ns))
+        tl_say_imbalance(tl_tell(t, "balance", NULL), a, 1);
+    tl_tell_next(t);
+}
+
 static void tell_phases(tl_telling *t, const tl_summary *s)
 {
     int64_t missing = 0;
@@ -376,12 +386,16 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, boo
         say_inputs(out, s, look);
         say_numbering(out, s);
     }
-    say_selected(out, s->answers);
+    if (s->answers->selection != NULL) {
+        tl_wrap w = { .out = out, .indent = 2 };
+        tl_say_selection(&w, s->answers);
+        tl_wrap_end(&w);
+    }
     fputc('\n', out);
     if (!phases && work) {
         tl_print_summary_table(out, s, look);
         fputc('\n', out);
-        tl_tell_screen(&t, told.doubts);
+        tell_answers(&t, told.doubts);
         tell_losses(&t, s, told.losses);
     } else if (!phases) {
         fprintf(out, "%s: there is nothing to analyse.\n",

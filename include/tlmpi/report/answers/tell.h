@@ -100,9 +100,6 @@ void tl_tell_trust(tl_telling *t, const tl_answer *answer, int most);
 /* Tells what to do next, if anything is known to help. */
 void tl_tell_next(tl_telling *t);
 
-/* Tells all answers from traces that the screen shows. */
-void tl_tell_screen(tl_telling *t, int doubts);
-
 /* ---------------------------------------------------------------------------------------------- durations of phases */
 
 /* Returns whether there are durations of phases; the functions below need them. */

@@ -2,7 +2,7 @@
  *
  *     tl_json_writer j = { .out = out };
  *     tl_put_begin(&j, NULL, '{');
- *     tl_put_int(&j, "ranks", 8);
+ *     tl_put_all(&j, tl_json_int("ranks", 8), tl_json_word("host", "node0"));
  *     tl_put_end(&j, '}');
  *
  * Keys are constants that need no escapes.  `name` is NULL in an array.
@@ -12,10 +12,12 @@
 
 #include "tlmpi/base/text.h"
 #include "tlmpi/model/schema.h"
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct tl_json_writer {
     FILE *out;
@@ -34,22 +36,67 @@ void tl_put_end(tl_json_writer *j, char bracket);
 /* Begins an array of plain values on one line; tl_put_end ends the array. */
 void tl_put_begin_line(tl_json_writer *j, const char *name);
 
-void tl_put_null(tl_json_writer *j, const char *name);
-void tl_put_bool(tl_json_writer *j, const char *name, bool value);
-void tl_put_int(tl_json_writer *j, const char *name, int64_t value);
+/* A value, and its name. */
+typedef struct tl_json_item {
+    const char *name;
+    enum { TL_JSON_NULL, TL_JSON_INT, TL_JSON_REAL, TL_JSON_BOOL, TL_JSON_TEXT } is;
+    int64_t i; /* of an integer, and of a bool */
+    double d;
+    tl_text text;
+} tl_json_item;
 
-/* As tl_put_int, but a number below 0 becomes null. */
-void tl_put_known(tl_json_writer *j, const char *name, int64_t value);
+static inline tl_json_item tl_json_int(const char *name, int64_t value)
+{
+    return (tl_json_item){ .name = name, .is = TL_JSON_INT, .i = value };
+}
 
-/* Writes a double; null if the value is not finite. */
-void tl_put_double(tl_json_writer *j, const char *name, double value);
+/* An integer; null if it is below 0. */
+static inline tl_json_item tl_json_known(const char *name, int64_t value)
+{
+    return (tl_json_item){ .name = name, .is = value >= 0 ? TL_JSON_INT : TL_JSON_NULL, .i = value };
+}
 
-/* Writes ns / of_ns, 0 to 1; null if either is unknown. */
-void tl_put_share(tl_json_writer *j, const char *name, int64_t ns, int64_t of_ns);
+static inline tl_json_item tl_json_bool(const char *name, bool value)
+{
+    return (tl_json_item){ .name = name, .is = TL_JSON_BOOL, .i = value };
+}
 
-/* Writes a cell of `size` bytes (no final 0 if full), or a word; null if empty. */
-void tl_put_cell(tl_json_writer *j, const char *name, const char *cell, size_t size);
-void tl_put_word(tl_json_writer *j, const char *name, const char *word);
+/* A double; null if it is not finite. */
+static inline tl_json_item tl_json_real(const char *name, double value)
+{
+    return (tl_json_item){ .name = name, .is = isfinite(value) ? TL_JSON_REAL : TL_JSON_NULL, .d = value };
+}
+
+/* ns / of_ns, 0 to 1; null if either is unknown. */
+static inline tl_json_item tl_json_share(const char *name, int64_t ns, int64_t of_ns)
+{
+    return tl_json_real(name, ns >= 0 && of_ns > 0 ? (double)ns / (double)of_ns : NAN);
+}
+
+/* A text; null if it is empty. */
+static inline tl_json_item tl_json_text_of(const char *name, tl_text text)
+{
+    return (tl_json_item){ .name = name, .is = text.n > 0 ? TL_JSON_TEXT : TL_JSON_NULL, .text = text };
+}
+
+/* A cell of `size` bytes (no final 0 if full), and a word; null if empty. */
+static inline tl_json_item tl_json_cell(const char *name, const char *cell, size_t size)
+{
+    return tl_json_text_of(name, (tl_text){ cell, strnlen(cell, size) });
+}
+
+static inline tl_json_item tl_json_word(const char *name, const char *word)
+{
+    return tl_json_text_of(name, tl_text_of(word));
+}
+
+void tl_put_value(tl_json_writer *j, tl_json_item value);
+
+/* Writes values; all arguments after the first are tl_json_values. */
+#define tl_put_all(j, ...)                                                                                             \
+    tl_put_values(j, (const tl_json_item[]){ __VA_ARGS__ },                                                           \
+                  sizeof((const tl_json_item[]){ __VA_ARGS__ }) / sizeof(tl_json_item))
+void tl_put_values(tl_json_writer *j, const tl_json_item *values, size_t n);
 
 /* Writes the cells of a row under the names of their columns, listed as "rank? defect count"; "?": a number below 0 is
  * null.  The schema must have the columns. */

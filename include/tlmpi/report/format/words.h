@@ -24,10 +24,6 @@
  * terminal as stdout even if mpirun's own output goes elsewhere. */
 bool tl_is_terminal(FILE *out);
 
-/* Returns the columns of a line of `out`: the terminal's, limited to 40 to 120; 80 if `out` is no terminal.  Text in
- * memory counts as text for stdout. */
-size_t tl_line_columns(FILE *out);
-
 /* Returns whether `out` is a terminal that supports colours: NO_COLOR is not set, TERM is not "dumb". */
 bool tl_shows_colour(FILE *out);
 
@@ -38,7 +34,7 @@ typedef struct tl_wrap {
     FILE *out;
     size_t indent;  /* of every line but the first */
     size_t column;  /* characters in this line; set by a caller that has begun the line itself */
-    size_t columns; /* columns of a line; 0: as tl_line_columns says; TL_ONE_LINE: not wrapped */
+    size_t columns; /* columns of a line; 0: those of the terminal, 40 to 120, or 80; TL_ONE_LINE: not wrapped */
     bool begun;     /* the line has text: the next text follows after a space */
 } tl_wrap;
 

@@ -22,7 +22,8 @@
 enum {
     TL_STRIP_RANKS = 24,     /* at 30 pixels each they fill a screen */
     TL_STRIP_COLUMNS = 1200, /* finer than the pixels of a page */
-    TL_LATE_BINS = 54        /* bins of lateness: six per decade, nine decades */
+    TL_LATE_DECADE = 6,      /* bins of lateness in a decade; */
+    TL_LATE_BINS = 54        /* nine decades of them */
 };
 
 /* The classes of a column.  Those below TL_STRIP_COMM belong to the lane of work. */

@@ -36,17 +36,17 @@ static tl_phase_step cell_of(int32_t step, uint32_t phase, int32_t rank)
 }
 
 /* Rank 2 was idle for 10 ms because its host was busy. */
-static void feed_idle(const page_job *p, tl_html_take *take, void *arg, tl_error *err)
+static void feed_idle(const page_job *p, tl_html_take *take, void *arg)
 {
     for (int32_t r = -1; r < p->nranks; r++) {
         tl_idle_summary row = { .rank = r, .device = -1, .step = -1, .drain_type = TL_DRAIN_STARVED,
                                 .cpu_during_gap = TL_DOING_CPU, .dominant_op = "ALL",
                                 .total_ns = r == 2 || r == -1 ? 10 * MS : 0, .worst_rank = 2, .worst_ns = 10 * MS };
-        take(arg, &row, err);
+        take(arg, &row);
         row.place = 1;
         row.idle_pct = 100;
         snprintf(row.dominant_op, sizeof row.dominant_op, "aten::<b>");
-        take(arg, &row, err);
+        take(arg, &row);
     }
 }
 
@@ -54,13 +54,14 @@ static void feed_idle(const page_job *p, tl_html_take *take, void *arg, tl_error
 static tl_status each(void *of, const tl_schema *table, tl_html_take *take, void *arg, tl_error *err)
 {
     const page_job *p = of;
+    (void)err;
     if (table == &tl_idle_summary_schema && p->idle)
-        feed_idle(p, take, arg, err);
+        feed_idle(p, take, arg);
     for (int32_t s = 1; s <= p->nsteps && table == &tl_phase_step_schema; s++)
         for (uint32_t f = 0; f < p->nphases; f++)
             for (int32_t r = 0; r < p->nranks; r++) {
                 tl_phase_step row = cell_of(s, f, r);
-                take(arg, &row, err);
+                take(arg, &row);
             }
     return TL_OK;
 }
