@@ -389,22 +389,37 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
     return TL_OK;
 }
 
+/* Opens $PAGER, or else less, which ends at once where all fits; NULL: the output is not for a terminal.  pclose ends it. */
+static FILE *open_pager(const char *output)
+{
+    const char *term = getenv("TERM");
+    if (output != NULL || !tl_is_terminal(stdout) || term == NULL || strcmp(term, "dumb") == 0)
+        return NULL;
+    return popen("p=${PAGER:-less}; command -v ${p%% *} > /dev/null || p=cat; LESS=${LESS:-FRSX} exec $p", "w");
+}
+
 static tl_status show_file(const tl_cli *cli, tl_error *err)
 {
     tl_result *result = NULL;
     tl_outfile file = { .out = NULL };
+    tl_cli on = *cli; /* with unit and width as for the terminal, also where a pager is between */
     tl_status st = check_words(cli, err);
     if (st == TL_OK)
         st = tl_result_open(cli->words[0], &result, err);
     if (st == TL_OK)
         st = tl_outfile_open(&file, cli->words[0], cli->run.output, cli->run.force, err);
     if (st == TL_OK) {
+        FILE *pager = open_pager(cli->run.output), *out = pager != NULL ? pager : file.out;
+        on.unit = tl_show_unit(cli, file.out);
+        on.width = (int64_t)tl_show_width(cli, file.out);
         if (cli->run.digest)
-            st = tl_print_digests(file.out, result, err);
+            st = tl_print_digests(out, result, err);
         else if (cli->nwords == 1)
-            st = list_tables(cli, result, file.out, err);
+            st = list_tables(&on, result, out, err);
         else
-            st = show_table(cli, result, cli->words[1], file.out, err);
+            st = show_table(&on, result, cli->words[1], out, err);
+        if (pager != NULL)
+            (void)pclose(pager);
         st = tl_outfile_close(&file, st, err);
     }
     tl_result_close(result);

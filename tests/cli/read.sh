@@ -129,6 +129,8 @@ python "CSV says the same" "
 c = list(csv.DictReader(io.StringIO(out)))
 j = json.load(open('interval.json'))
 assert [{k: '' if v is None else str(v) for k, v in r.items()} for r in j] == c"
+PAGER='sed s/^/paged:/' TERM=xterm script -qec "'$tlmpi' show traces.h5 interval" /dev/null < /dev/null > out 2> err
+check "on a terminal, a pager has it, with times as there" grep -q '^paged: .* us ' out
 status 0 "$tlmpi" show traces.h5 interval
 lines 28 out
 check "a table holds no tab" sh -c '! grep -q "$(printf "\t")" out'
