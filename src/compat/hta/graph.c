@@ -217,10 +217,11 @@ static void nest_threads(tl_hta_graph *g)
     g->nopened = nest.nopened;
     g->opened = nest.opened;
     nest.opened = NULL;
-    for (size_t i = 0; i < g->frame->rows.n; i++) {
-        g->node[i].parent = nest.parent[i];
-        g->node[i].depth = nest.depth[i];
-    }
+    for (size_t i = 0; i < g->frame->rows.n; i++)
+        g->node[i] = (tl_hta_node){ .parent = nest.parent[i],
+                                    .depth = nest.depth[i],
+                                    .first_kernel_start = INFINITY,
+                                    .last_kernel_end = -INFINITY };
     tl_hta_nest_free(&nest);
     free(host);
 }
@@ -256,11 +257,12 @@ static void place_kernels(tl_hta_graph *g)
  * Returns their number. */
 static size_t find_steps(uint32_t *steps, const tl_hta_graph *g, const tl_hta_thread *main)
 {
+    static const unsigned marks[] = { TL_HTA_BACKWARD_MARK, TL_HTA_STEP_MARK };
     size_t n = 0;
-    for (unsigned mark = TL_HTA_BACKWARD_MARK; mark >= TL_HTA_STEP_MARK && n == 0; mark >>= 2)
+    for (size_t k = 0; k < 2 && n == 0; k++)
         for (size_t i = 0; i < main->n; i++)
             if (g->node[main->at[i]].depth >= 0 &&
-                tl_hta_is(g->frame->symbols, g->frame->rows.v[main->at[i]].name, mark))
+                tl_hta_is(g->frame->symbols, g->frame->rows.v[main->at[i]].name, marks[k]))
                 steps[n++] = main->at[i];
     return n;
 }
@@ -316,12 +318,8 @@ static void add_to_parent(tl_hta_graph *g, const tl_hta_node *node)
     if (node->parent == TL_HTA_TOP)
         return;
     tl_hta_node *parent = &g->node[node->parent];
-    if (node->nkernels > 0) {
-        bool first = parent->nkernels == 0;
-        parent->first_kernel_start =
-            first ? node->first_kernel_start : fmin(parent->first_kernel_start, node->first_kernel_start);
-        parent->last_kernel_end = first ? node->last_kernel_end : fmax(parent->last_kernel_end, node->last_kernel_end);
-    }
+    parent->first_kernel_start = fmin(parent->first_kernel_start, node->first_kernel_start);
+    parent->last_kernel_end = fmax(parent->last_kernel_end, node->last_kernel_end);
     parent->nkernels += node->nkernels;
     parent->kernel_dur_sum += node->kernel_dur_sum;
     parent->height = parent->height > node->height + 1 ? parent->height : node->height + 1;

@@ -211,18 +211,16 @@ tl_lens_idle tl_lens_idle_of(const tl_lens *lens)
     name_neighbours(lens, &idle);
     w.gpu = tl_lens_pick(lens, is_complete_gpu, false, &w.ngpu);
     w.calls = tl_lens_pick(lens, is_waiting_call, false, &w.ncalls);
-    tl_lens_host *host = tl_lens_host_new(lens, &idle.words);
     TL_EACH (tl_lens_gap, gap, idle.gaps) {
         if (gap->id < 0)
             continue;
         find_next(&w, gap);
         find_sync_call(&w, gap, &idle.words);
-        tl_lens_host_label(host, gap);
     }
     free(w.gpu);
     free(w.calls);
     free(w.running.v);
-    tl_lens_host_free(host);
+    tl_lens_label_gaps(lens, &idle);
     return idle;
 }
 

@@ -51,7 +51,7 @@ typedef struct frame {
     size_t later, sooner; /* the next frame that ends later than this frame; that does not end later */
 } frame;
 
-struct tl_lens_host {
+typedef struct host_sweep {
     const tl_lens *lens;
     tl_names *words;
     sweep calls, ops;
@@ -59,7 +59,7 @@ struct tl_lens_host {
     TL_VEC(share) shares; /* of the current gap, in order of first sight, in the end largest first */
     uint32_t *position;   /* by name: index in shares + 1; the last element is of TL_NO_NAME */
     tl_bytes text;        /* the text under construction */
-};
+} host_sweep;
 
 static bool is_call(const tl_lens *lens, uint32_t i)
 {
@@ -85,31 +85,6 @@ static bool is_op(const tl_lens *lens, uint32_t i)
     return (lens->set[i] == TL_LENS_CPU_OP || lens->set[i] == TL_LENS_PYTHON) && tl_lens_is_complete(lens, i);
 }
 
-tl_lens_host *tl_lens_host_new(const tl_lens *lens, tl_names *words)
-{
-    tl_lens_host *host = tl_calloc(1, sizeof *host);
-
-    host->lens = lens;
-    host->words = words;
-    host->calls.all = tl_lens_pick(lens, is_call, false, &host->calls.n);
-    host->ops.all = tl_lens_pick(lens, is_op, true, &host->ops.n);
-    host->position = tl_calloc(lens->e->names.n + 1, sizeof *host->position);
-    return host;
-}
-
-void tl_lens_host_free(tl_lens_host *host)
-{
-    free(host->calls.all);
-    free(host->calls.now.v);
-    free(host->ops.all);
-    free(host->ops.now.v);
-    free(host->frames.v);
-    free(host->shares.v);
-    free(host->position);
-    tl_bytes_free(&host->text);
-    free(host);
-}
-
 /* --------------------------------------------------------------------------------------------------------- of a gap */
 
 /* Sets s->now to the events that overlap the gap, in the order of s->all.  Calls go in the gaps' order of time. */
@@ -125,19 +100,19 @@ static void sweep_to(sweep *s, const tl_lens *lens, const tl_lens_gap *gap)
     s->now.n = kept;
 }
 
-static uint32_t *position_of(const tl_lens_host *host, uint32_t name)
+static uint32_t *position_of(const host_sweep *host, uint32_t name)
 {
     return &host->position[name == TL_NO_NAME ? host->lens->e->names.n : name];
 }
 
-static void clear_shares(tl_lens_host *host)
+static void clear_shares(host_sweep *host)
 {
     TL_EACH (const share, s, host->shares)
         *position_of(host, s->name) = 0;
     host->shares.n = 0;
 }
 
-static void add_share(tl_lens_host *host, uint32_t name, double us)
+static void add_share(host_sweep *host, uint32_t name, double us)
 {
     uint32_t *position = position_of(host, name);
     if (*position == 0) {
@@ -149,21 +124,21 @@ static void add_share(tl_lens_host *host, uint32_t name, double us)
 
 /* ----------------------------------------------------------------------------------------------------------- texts */
 
-static void append_name(tl_lens_host *host, uint32_t name, const char *none)
+static void append_name(host_sweep *host, uint32_t name, const char *none)
 {
     tl_text text = name != TL_NO_NAME ? tl_names_text(&host->lens->e->names, name) : tl_text_of(none);
     tl_bytes_put(&host->text, text.p, text.n);
 }
 
 /* Returns the id of host->text, and clears the text. */
-static uint32_t finish_text(tl_lens_host *host)
+static uint32_t finish_text(host_sweep *host)
 {
     uint32_t word = tl_names_intern(host->words, tl_bytes_text(&host->text).p, host->text.n);
     host->text.n = 0;
     return word;
 }
 
-static uint32_t word_of(tl_lens_host *host, const char *words)
+static uint32_t word_of(host_sweep *host, const char *words)
 {
     return tl_names_intern(host->words, words, strlen(words));
 }
@@ -171,7 +146,7 @@ static uint32_t word_of(tl_lens_host *host, const char *words)
 /* ---------------------------------------------------------------------------------------------------------- launch */
 
 /* Whether the launch explains the gap; if so, sets the gap's labels. */
-static bool label_launch(tl_lens_host *host, tl_lens_gap *gap)
+static bool label_launch(host_sweep *host, tl_lens_gap *gap)
 {
     double dur = gap->hi - gap->lo, l = gap->launch_to_exec;
     const char *cpu = "LAUNCH_ANOMALY";
@@ -196,7 +171,7 @@ static bool label_launch(tl_lens_host *host, tl_lens_gap *gap)
 
 /* Whether a class of runtime calls explains the gap; if so, sets the gap's labels.  The class has the largest sum, ties
  * by first sight.  The name has the largest sum over all classes, and need not belong to the class. */
-static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap)
+static bool label_runtime(host_sweep *host, tl_lens_gap *gap)
 {
     const tl_lens *lens = host->lens;
     double sum[NCLASSES] = { 0 };
@@ -230,7 +205,7 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap)
 
 /* ------------------------------------------------------------------------------------------------------- operators */
 
-static void collect_frames(tl_lens_host *host, const tl_lens_gap *gap)
+static void collect_frames(host_sweep *host, const tl_lens_gap *gap)
 {
     const tl_lens *lens = host->lens;
 
@@ -258,7 +233,7 @@ static void collect_frames(tl_lens_host *host, const tl_lens_gap *gap)
  * former and add nothing; after a frame that ends later than i, to the next frame that does not end later than the
  * former, since frames between also end later than i.  So the cost is the number of i's children and of frames that
  * cross the end of i, not of all descendants. */
-static double covered_us(const tl_lens_host *host, size_t i, size_t first)
+static double covered_us(const host_sweep *host, size_t i, size_t first)
 {
     const frame *v = host->frames.v;
     double sum = 0, from = 0, to = 0; /* sum: covered time before `from`; [from, to): the open piece */
@@ -281,7 +256,7 @@ static double covered_us(const tl_lens_host *host, size_t i, size_t first)
 
 /* Sets host->shares to the self times of the operators in the gap, by name.  Frames with equal starts and ends do not
  * contain each other.  Calls go in the gaps' order of time. */
-static void share_self_times(tl_lens_host *host, const tl_lens_gap *gap)
+static void share_self_times(host_sweep *host, const tl_lens_gap *gap)
 {
     collect_frames(host, gap);
     clear_shares(host);
@@ -295,7 +270,7 @@ static void share_self_times(tl_lens_host *host, const tl_lens_gap *gap)
     }
 }
 
-static void label_operators(tl_lens_host *host, tl_lens_gap *gap)
+static void label_operators(host_sweep *host, tl_lens_gap *gap)
 {
     double dur = gap->hi - gap->lo, all = 0;
 
@@ -323,8 +298,22 @@ static void label_operators(tl_lens_host *host, tl_lens_gap *gap)
     gap->detail = finish_text(host);
 }
 
-void tl_lens_host_label(tl_lens_host *host, tl_lens_gap *gap)
+void tl_lens_label_gaps(const tl_lens *lens, tl_lens_idle *idle)
 {
-    if ((gap->launch == TL_NONE || !label_launch(host, gap)) && !label_runtime(host, gap))
-        label_operators(host, gap);
+    host_sweep host = { .lens = lens, .words = &idle->words };
+
+    host.calls.all = tl_lens_pick(lens, is_call, false, &host.calls.n);
+    host.ops.all = tl_lens_pick(lens, is_op, true, &host.ops.n);
+    host.position = tl_calloc(lens->e->names.n + 1, sizeof *host.position);
+    TL_EACH (tl_lens_gap, gap, idle->gaps)
+        if (gap->id >= 0 && (gap->launch == TL_NONE || !label_launch(&host, gap)) && !label_runtime(&host, gap))
+            label_operators(&host, gap);
+    free(host.calls.all);
+    free(host.calls.now.v);
+    free(host.ops.all);
+    free(host.ops.now.v);
+    free(host.frames.v);
+    free(host.shares.v);
+    free(host.position);
+    tl_bytes_free(&host.text);
 }

@@ -174,12 +174,8 @@ void tl_lens_idle_free(tl_lens_idle *idle);
  * device event `prev`; TL_NONE: no such event. */
 const char *tl_lens_sync_of(const tl_lens *lens, uint32_t call, uint32_t prev);
 
-/* What the host did in the gaps (host.c). tl_lens_host_label sets cpu, detail, op and key of a gap; the calls must
- * come in the gaps' order of time. */
-typedef struct tl_lens_host tl_lens_host;
-tl_lens_host *tl_lens_host_new(const tl_lens *lens, tl_names *words);
-void tl_lens_host_label(tl_lens_host *host, tl_lens_gap *gap);
-void tl_lens_host_free(tl_lens_host *host);
+/* Sets cpu, detail, op and key of the macro gaps: what the host did in them (host.c). */
+void tl_lens_label_gaps(const tl_lens *lens, tl_lens_idle *idle);
 
 /* Returns the time in thousandths of a us, rounded half to even: two times with equal thousandths count as equal. */
 int64_t tl_lens_thousandths(double us);

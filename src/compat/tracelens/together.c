@@ -85,11 +85,14 @@ static together measure_collective(const tl_colls *colls, size_t collective, mea
     const tl_coll_row *row = tl_coll_nth(colls, collective, 0);
     const size_t n = tl_coll_nrows(colls, collective);
     together t = { collective, row, .most = NAN, .least = NAN };
-    double first_end = row->ts + row->dur, largest = NAN, waits = 0, durs = 0;
+    const tl_real_stats durs = TL_STATS(&colls->by_collective[colls->first[collective]], n, colls->rows.v, dur);
+    double first_end = row->ts + row->dur, largest = NAN, waits = 0;
 
     t.first_start = t.last_start = row->ts;
     t.last_end = first_end;
-    t.latency = t.max_dur = row->dur;
+    t.latency = durs.min;
+    t.max_dur = durs.max;
+    t.mean_dur = durs.mean;
     for (size_t k = 0; k < n; k++) {
         const tl_coll_row *r = tl_coll_nth(colls, collective, k);
         const double mb = tl_coll_in_mb(colls, r), rate = mb > 0 ? gb_per_s(mb, r->dur) : NAN;
@@ -97,9 +100,6 @@ static together measure_collective(const tl_colls *colls, size_t collective, mea
         t.last_start = fmax(t.last_start, r->ts);
         first_end = fmin(first_end, r->ts + r->dur);
         t.last_end = fmax(t.last_end, r->ts + r->dur);
-        t.latency = fmin(t.latency, r->dur);
-        t.max_dur = fmax(t.max_dur, r->dur);
-        durs += r->dur;
         t.sent_mb += mb;
         t.nelems += r->in_nelems != TL_COLL_NO_NUMBER ? (double)r->in_nelems : NAN;
         largest = fmax(largest, mb); /* fmax ignores NaN */
@@ -108,7 +108,6 @@ static together measure_collective(const tl_colls *colls, size_t collective, mea
     }
     t.start_skew = t.last_start - t.first_start;
     t.end_skew = t.last_end - first_end;
-    t.mean_dur = durs / (double)n;
     for (size_t k = 0; k < n; k++) {
         const tl_coll_row *r = tl_coll_nth(colls, collective, k);
         waits += t.last_start - r->ts;
