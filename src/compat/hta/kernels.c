@@ -28,18 +28,11 @@ typedef TL_VEC(tally) tallies;
 /* Selects the rows on streams of a class; with TL_HTA_NCLASSES, the rows of a category.  If a rank has more than
  * names_max names, names above this quantile of the running totals become "others". */
 typedef struct choice {
-    const tl_hta_symbols *symbols;
     tl_hta_class class;
     uint32_t cat; /* a symbol */
     size_t names_max;
     double quantile;
 } choice;
-
-static bool is_chosen(const choice *c, const tl_hta_row *row)
-{
-    return c->class == TL_HTA_NCLASSES ? row->cat == c->cat
-                                       : tl_hta_on_stream(row) && c->symbols->v.v[row->name].class == c->class;
-}
 
 TL_ORDER_BY(by_name, tl_hta_row, name)
 
@@ -94,7 +87,9 @@ static tallies tallies_of(const tl_hta_job *job, const choice *c)
         const tl_hta_row *rows = frame->rows.v;
         TL_VEC(uint32_t) order = { 0 };
         for (uint32_t i = 0; i < frame->rows.n; i++)
-            if (is_chosen(c, &rows[i]))
+            if (c->class == TL_HTA_NCLASSES
+                    ? rows[i].cat == c->cat
+                    : tl_hta_on_stream(&rows[i]) && tl_hta_symbol_of(frame, &rows[i])->class == c->class)
                 tl_vec_push(&order, i);
         tl_sort_index(order.v, order.n, by_name, rows);
         TL_GROUPS (from, to, order.v, order.n, by_name, rows) {
@@ -113,26 +108,31 @@ static tallies tallies_of(const tl_hta_job *job, const choice *c)
 }
 
 #define HEADER "name,sum (us),max (us),min (us),stddev,mean (us)"
-static void put_tally(tl_csv *csv, const tally *t)
+
+/* Writes the tallies of all ranks: kernels by name and rank, annotations by rank and name. */
+static void write_tallies(tl_csv *csv, const tl_hta_job *job, const choice *c)
 {
-    TL_CELLS(csv, t->name, t->durs.sum, t->durs.max, t->durs.min, t->durs.n > 1 ? t->durs.std : 0, t->durs.mean);
+    tallies all = tallies_of(job, c);
+
+    if (c->class != TL_HTA_NCLASSES)
+        tl_vec_sort(&all, by_name_and_rank);
+    TL_EACH (const tally, t, all) {
+        TL_CELLS(csv, t->name, t->durs.sum, t->durs.max, t->durs.min, t->durs.n > 1 ? t->durs.std : 0, t->durs.mean);
+        if (c->class != TL_HTA_NCLASSES)
+            TL_CELLS(csv, tl_hta_class_labels[c->class]);
+        TL_ROW(csv, t->frame->rank);
+    }
+    free(all.v);
 }
 
-/* Writes the kernels of all ranks by class, classes in the order of their labels; TL_HTA_OTHER is no kernel. */
+/* Writes the kernels by class, classes in the order of their labels; TL_HTA_OTHER is no kernel. */
 static void write_kernels(tl_hta_job *job, const char *table, size_t names_max, double quantile)
 {
     static const tl_hta_class classes[] = { TL_HTA_COMMUNICATION, TL_HTA_COMPUTATION, TL_HTA_MEMORY };
     tl_csv csv = tl_csv_open(&job->out, table, HEADER ",kernel_type,rank");
 
-    for (size_t k = 0; k < sizeof classes / sizeof classes[0]; k++) {
-        tallies all = tallies_of(job, &(choice){ job->symbols, classes[k], TL_NO_NAME, names_max, quantile });
-        tl_vec_sort(&all, by_name_and_rank);
-        TL_EACH (const tally, t, all) {
-            put_tally(&csv, t);
-            TL_ROW(&csv, tl_hta_class_labels[classes[k]], t->frame->rank);
-        }
-        free(all.v);
-    }
+    for (size_t k = 0; k < sizeof classes / sizeof classes[0]; k++)
+        write_tallies(&csv, job, &(choice){ classes[k], TL_NO_NAME, names_max, quantile });
     tl_csv_close(&csv);
 }
 
@@ -149,21 +149,15 @@ void tl_hta_kernel_breakdown(tl_hta_job *job)
 /* As in HTA, the category is looked up among all texts, names included; without it there is no table. */
 static void write_annotations(tl_hta_job *job, const char *table, tl_text category)
 {
-    const choice c = { job->symbols, TL_HTA_NCLASSES, tl_names_find(&job->symbols->texts, category.p, category.n),
-                       ANNOTATION_NAMES, tl_hta_defaults.duration_ratio };
+    const choice c = { TL_HTA_NCLASSES, tl_names_find(&job->symbols->texts, category.p, category.n), ANNOTATION_NAMES,
+                       tl_hta_defaults.duration_ratio };
     tl_csv csv = tl_csv_open(&job->out, table, HEADER ",rank");
 
-    if (c.cat != TL_NO_NAME) {
-        tallies all = tallies_of(job, &c);
-        TL_EACH (const tally, t, all) {
-            put_tally(&csv, t);
-            TL_ROW(&csv, t->frame->rank);
-        }
-        free(all.v);
-    } else {
+    if (c.cat != TL_NO_NAME)
+        write_tallies(&csv, job, &c);
+    else
         tl_hta_note(&job->out, "%.*s: all ranks: no row of this category, where HTA has no table",
                     (int)(strlen(table) - strlen(".csv")), table);
-    }
     tl_csv_end(&csv, c.cat != TL_NO_NAME);
 }
 

@@ -7,17 +7,6 @@
 #include "tlmpi/trace/read/execution.h"
 #include "tlmpi/trace/read/memory.h"
 
-/* The range of some ids; least > largest: no id. */
-typedef struct extent {
-    int64_t least, largest;
-} extent;
-
-static void extend_to(extent *e, int64_t id)
-{
-    e->least = id < e->least ? id : e->least;
-    e->largest = id > e->largest ? id : e->largest;
-}
-
 /* Returns the first rank with a row of the execution trace's process, or the first rank if that process is unknown. */
 static const tl_hta_frame *frame_of(const tl_hta_job *job, const tl_exec *exec)
 {
@@ -60,10 +49,11 @@ static void write_links(tl_hta_job *job, const tl_hta_frame *frame, const tl_exe
     tl_csv_close(&csv);
 }
 
-/* Returns why HTA does not link rows and nodes; NULL: HTA does. */
+/* Returns why HTA does not link rows and nodes; NULL: HTA does.  An rf_id below or above all External ids, of which -1
+ * is that of rows without one, is not among them. */
 static const char *reason_of(const tl_exec *exec, const tl_hta_frame *frame)
 {
-    extent rows = { INT64_MAX, INT64_MIN }, nodes = rows;
+    int64_t least = INT64_MAX, largest = INT64_MIN;
     size_t nexternals = 0;
 
     if (exec->nodes.n == 0)
@@ -72,17 +62,18 @@ static const char *reason_of(const tl_exec *exec, const tl_hta_frame *frame)
         return "no trace has a row of its process";
     TL_EACH (const tl_hta_args, args, frame->args)
         if (args->external != TL_REF_NONE) {
-            extend_to(&rows, args->external);
+            least = args->external < least ? args->external : least;
+            largest = args->external > largest ? args->external : largest;
             nexternals++;
         }
-    if (nexternals < frame->nloaded)
-        extend_to(&rows, -1); /* -1 is the id of rows without an External id */
+    if (nexternals < frame->nloaded) {
+        least = least > -1 ? -1 : least;
+        largest = largest < -1 ? -1 : largest;
+    }
     TL_EACH (const tl_exec_node, node, exec->nodes)
-        if (!tl_exec_is_frame(exec, node))
-            extend_to(&nodes, node->rf_id);
-    return nodes.least < rows.least || nodes.largest > rows.largest
-               ? "its rf_ids are not all among the trace's External ids: HTA does not link them"
-               : NULL;
+        if (!tl_exec_is_frame(exec, node) && (node->rf_id < least || node->rf_id > largest))
+            return "its rf_ids are not all among the trace's External ids: HTA does not link them";
+    return NULL;
 }
 
 void tl_hta_execution_trace_links(tl_hta_job *job)
