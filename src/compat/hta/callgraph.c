@@ -44,9 +44,9 @@ static void write_graph(const tl_hta_graph *g, tl_csv_folder *folder)
         TL_CELLS(&each, row->index);
         tl_hta_graph_cells(g, i, &each);
         tl_csv_end_row(&each);
-        level *l = add_to_level(&all, g->node[i].depth, row);
-        l->nkernels += g->node[i].nkernels;
-        l->kernel_dur_sum += g->node[i].kernel_dur_sum;
+        level *l = add_to_level(&all, g->nest.node[i].depth, row);
+        l->nkernels += g->nest.node[i].nkernels;
+        l->kernel_dur_sum += g->nest.node[i].kernel_dur_sum;
     }
     TL_EACH (const level, l, all)
         if (l->events > 0)
@@ -119,14 +119,14 @@ void tl_hta_call_stacks(tl_hta_job *job)
         tl_csv depths = tl_csv_open_rank(&job->out, "callstack_old_by_depth", frame->rank, "depth,events,dur");
 
         for (size_t i = 0; i < frame->rows.n; i++) {
-            const int32_t depth = nest.depth[i];
+            const int32_t depth = nest.node[i].depth;
             if (tl_hta_on_stream(&rows[i]))
                 continue;
             (void)add_to_level(&all, depth, &rows[i]);
             if (depth < 0)
                 TL_ROW(&each, rows[i].index, "", "");
             else
-                TL_ROW(&each, rows[i].index, depth, depth > 0 ? (int64_t)rows[nest.parent[i]].index : -1);
+                TL_ROW(&each, rows[i].index, depth, depth > 0 ? (int64_t)rows[nest.node[i].parent].index : -1);
         }
         for (size_t k = 1; k < all.n; k++)
             if (all.v[k].events > 0)
@@ -196,7 +196,7 @@ static bool is_op(const finding *f, uint32_t at)
  * Returns the occurrence; NULL: none. */
 static occurrence *set_occurrence(finding *f, uint32_t at)
 {
-    const tl_hta_node *node = &f->graph->node[at];
+    const tl_hta_node *node = &f->graph->nest.node[at];
 
     if (node->parent != TL_HTA_TOP && f->of[node->parent] != NONE) {
         f->of[at] = f->of[node->parent];
@@ -220,13 +220,13 @@ static void find_occurrences(finding *f)
     f->of = tl_malloc_none(g->frame->rows.n);
     f->depth = INT32_MAX;
     for (uint32_t i = 0; i < g->frame->rows.n; i++) {
-        if (g->node[i].depth < f->depth && is_op(f, i))
-            f->depth = g->node[i].depth;
-        if (g->node[i].depth >= 0 && tl_hta_on_stream(&rows[i]))
+        if (g->nest.node[i].depth < f->depth && is_op(f, i))
+            f->depth = g->nest.node[i].depth;
+        if (g->nest.node[i].depth >= 0 && tl_hta_on_stream(&rows[i]))
             tl_vec_push(&kernels, i);
     }
-    for (size_t i = 0; i < g->nopened && f->depth >= 0; i++)
-        (void)set_occurrence(f, g->opened[i]);
+    for (size_t i = 0; i < g->nest.nopened && f->depth >= 0; i++)
+        (void)set_occurrence(f, g->nest.opened[i]);
     tl_sort_index(kernels.v, kernels.n, by_time, rows);
     for (size_t i = 0; i < kernels.n && f->depth >= 0; i++) {
         occurrence *o = set_occurrence(f, kernels.v[i]);
@@ -252,7 +252,7 @@ static void count_patterns(finding *f)
     TL_GROUPS (from, to, f->order, f->occurrences.n, by_text, v) {
         pattern p = { f->order + from, to - from, tl_bytes_text(&v[f->order[from]].text), 0, 0 };
         for (size_t i = from; i < to; i++) {
-            p.kernel_dur_sum += f->graph->node[v[f->order[i]].at].kernel_dur_sum;
+            p.kernel_dur_sum += f->graph->nest.node[v[f->order[i]].at].kernel_dur_sum;
             p.dur += f->graph->frame->rows.v[v[f->order[i]].at].dur;
         }
         tl_vec_push(&f->patterns, p);

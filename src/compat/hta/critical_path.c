@@ -271,7 +271,7 @@ typedef struct walk {
 static void visit(builder *b, walk *w, uint32_t at, bool leaves)
 {
     const tl_hta_row *row = &w->nest->rows[at];
-    const uint32_t node = node_of(b, row->index, leaves), last = w->last, parent = w->nest->parent[at];
+    const uint32_t node = node_of(b, row->index, leaves), last = w->last, parent = w->nest->node[at].parent;
 
     if (node == NONE)
         return;
@@ -306,7 +306,7 @@ static void add_stacks(builder *b)
             continue;
         tl_hta_nest_rows(&nest, t->at, t->n);
         for (; i < nest.nopened; i++) {
-            while (nopen > 0 && open[nopen - 1] != nest.parent[nest.opened[i]])
+            while (nopen > 0 && open[nopen - 1] != nest.node[nest.opened[i]].parent)
                 visit(b, &w, open[--nopen], true);
             visit(b, &w, nest.opened[i], false);
             open[nopen++] = nest.opened[i];

@@ -53,10 +53,10 @@ static void find_ops(counting *c)
 
     for (uint32_t k = 0; k < c->launches.n; k++)
         number[c->launches.v[k]] = k;
-    for (size_t i = 0; i < g->nopened; i++) {
-        const uint32_t at = g->opened[i];
+    for (size_t i = 0; i < g->nest.nopened; i++) {
+        const uint32_t at = g->nest.opened[i];
         const bool is_op = tl_text_is(tl_hta_cat(c->frame, &rows[at]), "cpu_op");
-        for (uint32_t above = g->node[at].parent; above != TL_HTA_TOP; above = g->node[above].parent) {
+        for (uint32_t above = g->nest.node[at].parent; above != TL_HTA_TOP; above = g->nest.node[above].parent) {
             if (number[at] != UINT32_MAX && tl_text_is(tl_hta_cat(c->frame, &rows[above]), "cpu_op"))
                 tl_vec_push(&c->ops, (op){ number[at], &rows[above] });
             if (number[above] != UINT32_MAX && is_op)
@@ -214,7 +214,7 @@ void tl_hta_cupti_counters(tl_hta_job *job)
 {
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         counting c = { .frame = frame };
-        tl_hta_graph graph = { .nopened = 0 };
+        tl_hta_graph graph = { .nstacks = 0 };
         find_rows(&c);
         find_counters(&c);
         tl_sort_index(c.ranges.v, c.ranges.n, by_time, frame->rows.v);

@@ -115,18 +115,16 @@ tl_hta_nest tl_hta_nest_make(const tl_hta_frame *frame, tl_hta_nesting way)
     const size_t n = frame->rows.n;
     tl_hta_nest nest = { .rows = frame->rows.v, .way = way };
 
-    nest.parent = tl_malloc(n * sizeof *nest.parent);
-    nest.depth = tl_malloc(n * sizeof *nest.depth);
+    nest.node = tl_malloc(n * sizeof *nest.node);
     nest.opened = tl_malloc(n * sizeof *nest.opened);
     for (size_t i = 0; i < n; i++)
-        nest.depth[i] = -1;
+        nest.node[i] = (tl_hta_node){ TL_HTA_TOP, -1, .first_kernel_start = INFINITY, .last_kernel_end = -INFINITY };
     return nest;
 }
 
 void tl_hta_nest_free(tl_hta_nest *nest)
 {
-    free(nest->parent);
-    free(nest->depth);
+    free(nest->node);
     free(nest->opened);
 }
 
@@ -154,8 +152,8 @@ void tl_hta_nest_rows(tl_hta_nest *nest, const uint32_t *at, size_t n)
             depth -= depth > 0;
             continue;
         }
-        nest->parent[row] = depth > 0 ? stack[depth - 1] : TL_HTA_TOP;
-        nest->depth[row] = (int32_t)depth;
+        nest->node[row].parent = depth > 0 ? stack[depth - 1] : TL_HTA_TOP;
+        nest->node[row].depth = (int32_t)depth;
         nest->opened[nest->nopened++] = row;
         stack[depth++] = row;
     }
@@ -186,7 +184,7 @@ static int64_t root_of(const tl_track *track)
 static void nest_threads(tl_hta_graph *g)
 {
     const tl_hta_row *rows = g->frame->rows.v;
-    tl_hta_nest nest = tl_hta_nest_make(g->frame, TL_HTA_NESTED);
+    tl_hta_nest *nest = &g->nest;
     uint32_t *host = tl_malloc(g->frame->rows.n * sizeof *host);
 
     TL_EACH (const tl_hta_thread, t, g->threads) {
@@ -197,32 +195,23 @@ static void nest_threads(tl_hta_graph *g)
             snprintf(g->why, sizeof g->why, "the thread id of entry %u is a text", rows[t->at[0]].index);
             break;
         }
-        tl_hta_stack stack = { .thread = t, .from = nest.nopened, .root = root_of(t->track) };
+        tl_hta_stack stack = { .thread = t, .from = nest->nopened, .root = root_of(t->track) };
         for (size_t i = 0; i < t->n; i++) {
             stack.main |= tl_hta_is(g->frame->symbols, rows[t->at[i]].name, TL_HTA_STEP_MARK);
             stack.backward |= tl_hta_is(g->frame->symbols, rows[t->at[i]].name, TL_HTA_BACKWARD);
             if (!tl_hta_on_stream(&rows[t->at[i]]))
                 host[n++] = t->at[i];
         }
-        tl_hta_nest_rows(&nest, host, n);
+        tl_hta_nest_rows(nest, host, n);
         stack.backward = stack.backward && !stack.main;
-        stack.to = nest.nopened;
+        stack.to = nest->nopened;
         g->stack[g->nstacks++] = stack;
-        if (nest.clash) {
+        if (nest->clash) {
             snprintf(g->why, sizeof g->why, "entries %u, of no length, and %u, of a negative one, meet at one time",
-                     nest.clash_of, nest.clash_with);
+                     nest->clash_of, nest->clash_with);
             break;
         }
     }
-    g->nopened = nest.nopened;
-    g->opened = nest.opened;
-    nest.opened = NULL;
-    for (size_t i = 0; i < g->frame->rows.n; i++)
-        g->node[i] = (tl_hta_node){ .parent = nest.parent[i],
-                                    .depth = nest.depth[i],
-                                    .first_kernel_start = INFINITY,
-                                    .last_kernel_end = -INFINITY };
-    tl_hta_nest_free(&nest);
     free(host);
 }
 
@@ -234,15 +223,15 @@ static void place_kernels(tl_hta_graph *g)
     for (size_t i = 0; i < g->frame->rows.n; i++) {
         const tl_hta_row *row = &rows[i];
         const tl_hta_row *launch = row->stream > 0 && row->link > 0 ? tl_hta_row_at(g->frame, row->link) : NULL;
-        if (launch == NULL || tl_hta_on_stream(launch) || g->node[launch - rows].depth < 0 ||
+        if (launch == NULL || tl_hta_on_stream(launch) || g->nest.node[launch - rows].depth < 0 ||
             (i > 0 && rows[i - 1].index == row->index))
             continue;
-        g->node[i] = (tl_hta_node){ .parent = (uint32_t)(launch - rows),
-                                    .depth = 0,
-                                    .nkernels = 1,
-                                    .kernel_dur_sum = row->dur,
-                                    .first_kernel_start = row->ts,
-                                    .last_kernel_end = row->end };
+        g->nest.node[i] = (tl_hta_node){ .parent = (uint32_t)(launch - rows),
+                                         .depth = 0,
+                                         .nkernels = 1,
+                                         .kernel_dur_sum = row->dur,
+                                         .first_kernel_start = row->ts,
+                                         .last_kernel_end = row->end };
     }
 }
 
@@ -261,7 +250,7 @@ static size_t find_steps(uint32_t *steps, const tl_hta_graph *g, const tl_hta_th
     size_t n = 0;
     for (size_t k = 0; k < 2 && n == 0; k++)
         for (size_t i = 0; i < main->n; i++)
-            if (g->node[main->at[i]].depth >= 0 &&
+            if (g->nest.node[main->at[i]].depth >= 0 &&
                 tl_hta_is(g->frame->symbols, g->frame->rows.v[main->at[i]].name, marks[k]))
                 steps[n++] = main->at[i];
     return n;
@@ -272,20 +261,20 @@ static size_t find_steps(uint32_t *steps, const tl_hta_graph *g, const tl_hta_th
 static void join_stacks(tl_hta_graph *g, const tl_hta_stack *main, tl_hta_stack *backward)
 {
     const tl_hta_row *rows = g->frame->rows.v;
-    const size_t n = backward->to - backward->from, after = g->nopened - backward->to;
-    uint32_t *first = g->opened + backward->from, *moved = tl_malloc(n * sizeof *moved);
+    const size_t n = backward->to - backward->from, after = g->nest.nopened - backward->to;
+    uint32_t *first = g->nest.opened + backward->from, *moved = tl_malloc(n * sizeof *moved);
     uint32_t *steps = tl_malloc(main->thread->n * sizeof *steps);
     size_t nsteps = find_steps(steps, g, main->thread), noutside = 0, nmoved = 0;
 
     for (size_t i = 0; i < n; i++) {
         const tl_hta_row *row = &rows[first[i]];
         size_t k = 0;
-        if (g->node[first[i]].parent != TL_HTA_TOP)
+        if (g->nest.node[first[i]].parent != TL_HTA_TOP)
             continue;
         while (k < nsteps && !(rows[steps[k]].ts <= row->ts && rows[steps[k]].end >= row->end))
             k++;
         if (k < nsteps)
-            g->node[first[i]].parent = steps[k];
+            g->nest.node[first[i]].parent = steps[k];
         *(k < nsteps ? &nmoved : &noutside) += 1;
     }
     if (nmoved > 0 && noutside == 0)
@@ -317,7 +306,7 @@ static void add_to_parent(tl_hta_graph *g, const tl_hta_node *node)
 {
     if (node->parent == TL_HTA_TOP)
         return;
-    tl_hta_node *parent = &g->node[node->parent];
+    tl_hta_node *parent = &g->nest.node[node->parent];
     parent->first_kernel_start = fmin(parent->first_kernel_start, node->first_kernel_start);
     parent->last_kernel_end = fmax(parent->last_kernel_end, node->last_kernel_end);
     parent->nkernels += node->nkernels;
@@ -330,7 +319,7 @@ tl_hta_graph tl_hta_graph_of(const tl_hta_frame *frame)
     const size_t n = frame->rows.n;
     tl_hta_graph g = { .frame = frame, .threads = tl_hta_threads_of(frame) };
 
-    g.node = tl_calloc(n, sizeof *g.node);
+    g.nest = tl_hta_nest_make(frame, TL_HTA_NESTED);
     g.stack = tl_malloc(frame->tracks.n * sizeof *g.stack);
     nest_threads(&g);
     if (g.why[0] != '\0')
@@ -339,18 +328,18 @@ tl_hta_graph tl_hta_graph_of(const tl_hta_frame *frame)
     tl_hta_stack *main = only_stack(&g, true), *backward = only_stack(&g, false);
     if (main != NULL && backward != NULL)
         join_stacks(&g, main, backward);
-    for (size_t i = 0; i < g.nopened; i++) {
-        tl_hta_node *node = &g.node[g.opened[i]];
+    for (size_t i = 0; i < g.nest.nopened; i++) {
+        tl_hta_node *node = &g.nest.node[g.nest.opened[i]];
         node->height = 1;
-        node->depth = node->parent == TL_HTA_TOP ? 0 : g.node[node->parent].depth + 1;
+        node->depth = node->parent == TL_HTA_TOP ? 0 : g.nest.node[node->parent].depth + 1;
     }
     for (size_t i = 0; i < n; i++)
-        if (g.node[i].depth >= 0 && tl_hta_on_stream(&frame->rows.v[i])) {
-            g.node[i].depth = g.node[g.node[i].parent].depth + 1;
-            add_to_parent(&g, &g.node[i]);
+        if (g.nest.node[i].depth >= 0 && tl_hta_on_stream(&frame->rows.v[i])) {
+            g.nest.node[i].depth = g.nest.node[g.nest.node[i].parent].depth + 1;
+            add_to_parent(&g, &g.nest.node[i]);
         }
-    for (size_t i = g.nopened; i-- > 0;)
-        add_to_parent(&g, &g.node[g.opened[i]]);
+    for (size_t i = g.nest.nopened; i-- > 0;)
+        add_to_parent(&g, &g.nest.node[g.nest.opened[i]]);
     return g;
 }
 
@@ -358,7 +347,7 @@ tl_hta_graph tl_hta_graph_of(const tl_hta_frame *frame)
 void tl_hta_graph_cells(const tl_hta_graph *g, size_t at, tl_csv *csv)
 {
     const tl_hta_row *rows = g->frame->rows.v;
-    const tl_hta_node *node = &g->node[at];
+    const tl_hta_node *node = &g->nest.node[at];
     bool any = node->nkernels > 0;
     int64_t parent = node->depth < 0              ? -1
                      : node->parent != TL_HTA_TOP ? rows[node->parent].index
@@ -372,7 +361,6 @@ void tl_hta_graph_cells(const tl_hta_graph *g, size_t at, tl_csv *csv)
 void tl_hta_graph_free(tl_hta_graph *g)
 {
     tl_hta_threads_free(&g->threads);
-    free(g->node);
-    free(g->opened);
+    tl_hta_nest_free(&g->nest);
     free(g->stack);
 }

@@ -42,13 +42,22 @@ typedef enum tl_hta_nesting {
     TL_HTA_NESTED
 } tl_hta_nesting;
 
+/* The node of a row.  All but parent and depth are set by tl_hta_graph_of. */
+typedef struct tl_hta_node {
+    uint32_t parent;       /* position of the parent; TL_HTA_TOP: none */
+    int32_t depth;         /* -1: the row is not nested */
+    uint32_t height;       /* 0 for device work; for a host row 1 more than its highest child, at least 1 */
+    uint32_t nkernels;     /* kernels launched within the row */
+    double kernel_dur_sum; /* us */
+    double first_kernel_start, last_kernel_end; /* us; only if nkernels > 0; as in HTA, the end is not aligned */
+} tl_hta_node;
+
 /* tl_hta_nest_free ends it. */
 typedef struct tl_hta_nest {
     const tl_hta_row *rows; /* rows of the frame */
     tl_hta_nesting way;
-    uint32_t *parent; /* by position of a row: position of the parent; TL_HTA_TOP: none */
-    int32_t *depth;   /* by position of a row; -1: the row is not nested */
-    uint32_t *opened; /* positions of the nested rows, parents before children */
+    tl_hta_node *node; /* by position of a row */
+    uint32_t *opened;  /* positions of the nested rows, parents before children */
     size_t nopened;
 
     /* TL_HTA_NESTED: a row of length 0 and a row of negative length meet at one time, where HTA fails. */
@@ -63,16 +72,6 @@ void tl_hta_nest_free(tl_hta_nest *nest);
 /* Nests the n rows at the positions at[0 .. n), which ascend, by time, and adds the rows to nest->opened. */
 void tl_hta_nest_rows(tl_hta_nest *nest, const uint32_t *at, size_t n);
 
-/* The node of a row. */
-typedef struct tl_hta_node {
-    uint32_t parent;       /* position of the parent; TL_HTA_TOP: none */
-    int32_t depth;         /* -1: the row is not in the graph */
-    uint32_t height;       /* 0 for device work; for a host row 1 more than its highest child, at least 1 */
-    uint32_t nkernels;     /* kernels launched within the row */
-    double kernel_dur_sum; /* us */
-    double first_kernel_start, last_kernel_end; /* us; only if nkernels > 0; as in HTA, the end is not aligned */
-} tl_hta_node;
-
 /* A thread of the host. */
 typedef struct tl_hta_stack {
     const tl_hta_thread *thread;
@@ -85,11 +84,9 @@ typedef struct tl_hta_stack {
 typedef struct tl_hta_graph {
     const tl_hta_frame *frame;
     tl_hta_threads threads;
-    tl_hta_node *node; /* by position of a row */
+    tl_hta_nest nest; /* of the host rows; device work has nodes under its launches */
     tl_hta_stack *stack;
     size_t nstacks;
-    uint32_t *opened; /* positions of the host rows in the graph, parents before children */
-    size_t nopened;
     char why[160]; /* why HTA cannot make the graph, and then no other field is valid; "": it can */
 } tl_hta_graph;
 

@@ -24,7 +24,7 @@ static const char *nested(const char *trace, tl_hta_nesting way, bool *clash)
     text[0] = '\0';
     for (size_t i = 0; i < frame->rows.n; i++)
         n += snprintf(text + n, sizeof text - (size_t)n, "%u:%d ", frame->rows.v[i].index,
-                      nest.parent[i] == TL_HTA_TOP ? -1 : (int)frame->rows.v[nest.parent[i]].index);
+                      nest.node[i].parent == TL_HTA_TOP ? -1 : (int)frame->rows.v[nest.node[i].parent].index);
     if (clash != NULL)
         *clash = nest.clash;
     tl_hta_nest_free(&nest);
