@@ -23,6 +23,7 @@
 #include "tlmpi/analysis/rank/work.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/base/text.h"
 #include "tlmpi/model/tree_table.h"
@@ -414,7 +415,6 @@ typedef struct listing {
     const context_tree *tree;
     const tl_rank_view *view;
     uint32_t *order; /* nodes in preorder, without node 0 */
-    uint32_t *place; /* by node: its position in order */
     int32_t *row;    /* by node: its row; -1: none */
 } listing;
 
@@ -430,60 +430,41 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(a, b);
 }
 
+/* Orders the nodes, and gives a row to the MOST_ROWS nodes with the most device time, ties in preorder.  A node has at
+ * most the device time of its parent, which comes before it: so the parent of a node with a row has one, too. */
 static void order_nodes(listing *l, tl_arena *arena)
 {
-    size_t n = l->tree->nodes.n;
+    const tree_node *nodes = l->tree->nodes.v;
+    size_t n = l->tree->nodes.n, most = n - 1 < MOST_ROWS ? n - 1 : MOST_ROWS;
     uint32_t *parent_of = tl_arena_take(arena, n, sizeof *parent_of),
              *children = tl_arena_take(arena, n, sizeof *children), *stack = tl_arena_take(arena, n, sizeof *stack);
-    size_t *first = tl_arena_take(arena, n + 1, sizeof *first), depth = 0;
-    uint32_t place = 0;
+    size_t *first = tl_arena_take(arena, n + 1, sizeof *first), depth = 0, place = 0;
+    int64_t *device_ns = tl_arena_take(arena, n, sizeof *device_ns), least_ns = INT64_MAX;
+    int32_t nrows = 0, ties = 0;
 
     l->order = tl_arena_take(arena, n, sizeof *l->order);
-    l->place = tl_arena_take(arena, n, sizeof *l->place);
-    l->row = tl_arena_zeroed(arena, n, sizeof *l->row);
-    for (size_t i = 0; i < n; i++)
-        parent_of[i] = l->tree->nodes.v[i].parent;
+    l->row = tl_arena_take(arena, n, sizeof *l->row);
+    for (size_t i = 0; i < n; i++) {
+        parent_of[i] = nodes[i].parent;
+        device_ns[i] = nodes[i].row.device_ns;
+    }
+    tl_ns_sort(device_ns + 1, n - 1);
+    for (size_t i = n; i-- > n - most; least_ns = device_ns[i])
+        ties = device_ns[i] == least_ns ? ties + 1 : 1;
     tl_group_rows(parent_of, n, n, first, children);
     tl_sort_index(children, n - 1, by_time, l);
     stack[depth++] = 0;
     while (depth > 0) { /* preorder */
         uint32_t node = stack[--depth];
         if (node != 0) {
-            l->place[node] = place;
+            const int64_t over_ns = nodes[node].row.device_ns - least_ns;
+            const bool has_row = over_ns > 0 || (over_ns == 0 && ties-- > 0);
             l->order[place++] = node;
+            l->row[node] = has_row ? nrows++ : -1;
         }
         for (size_t i = first[node + 1]; i-- > first[node];)
             stack[depth++] = children[i];
     }
-}
-
-/* Order: device time, descending; ties in preorder.  A node has at most the device time of its parent, which comes
- * before it in preorder: so the first n nodes in this order include their parents. */
-static int by_device_time(const void *context, uint32_t a, uint32_t b)
-{
-    const listing *l = context;
-    const tl_call_tree *x = &l->tree->nodes.v[a].row, *y = &l->tree->nodes.v[b].row;
-    return x->device_ns != y->device_ns ? TL_COMPARE(y->device_ns, x->device_ns) : TL_COMPARE(l->place[a], l->place[b]);
-}
-
-/* Gives a row to the MOST_ROWS nodes with the most device time. */
-static void choose_rows(listing *l)
-{
-    size_t n = l->tree->nodes.n - 1;
-    int32_t nrows = 0;
-
-    if (n > MOST_ROWS) {
-        uint32_t *most = tl_malloc(n * sizeof *most);
-        for (size_t i = 0; i < n; i++)
-            most[i] = l->order[i];
-        tl_sort_index(most, n, by_device_time, l);
-        for (size_t i = MOST_ROWS; i < n; i++)
-            l->row[most[i]] = -1;
-        free(most);
-    }
-    for (size_t i = 0; i < n; i++)
-        if (l->row[l->order[i]] == 0)
-            l->row[l->order[i]] = nrows++;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- rows */
@@ -544,7 +525,6 @@ static void tree_per_rank(const tl_rank_view *view, const tl_config *config, tl_
 
     grow_tree(&tree, view);
     order_nodes(&l, &arena);
-    choose_rows(&l);
     add_rows(&l, tl_tables_get(out, &tl_call_tree_schema));
     tl_arena_free(&arena);
     free(tree.nodes.v);
