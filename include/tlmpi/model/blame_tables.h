@@ -39,7 +39,7 @@ bool tl_cause_is_of_host(tl_cause cause);
 /* What the work of a rank is compared with. */
 #define TL_AGAINST_VALUES(V)                                                                                           \
     V(TL_AGAINST_PEERS, "peers", "ranks that do the same")                                                             \
-    V(TL_AGAINST_STAGES, "stages", "other stages that have as many kernels of the same names")                         \
+    V(TL_AGAINST_STAGES, "stages", "other stages of a pipeline")                         \
     V(TL_AGAINST_OWN_STEPS, "own_steps", "its own other steps")
 typedef enum tl_against { TL_AGAINST_VALUES(TL_VALUE_NAME) } tl_against;
 TL_LABELS(against);

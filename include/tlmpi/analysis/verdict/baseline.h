@@ -268,13 +268,4 @@ static inline bool tl_is_two_stages(const tl_baseline *b, uint32_t role)
     return b->by_sides && b->roles[role].n == 2 && tl_is_inner_stage(b, role);
 }
 
-/* across.c: fills late_ns[nroles * nsteps] with the time by which the kernels of an inner stage exceed the median of
- * the inner stages that run the same number of these kernels. */
-void tl_lateness_across(const tl_baseline *b, double *late_ns);
-
-/* Returns own_ns, a member's work in the steps with on[step], scaled down to the median over the roles with the same
- * work; own_ns itself if no other role has the same work.  same[nroles], scratch[nranks + nroles]: room. */
-int64_t tl_baseline_across(const tl_baseline *b, const tl_work_class *class, int64_t own_ns, const bool *on,
-                           const tl_work_class **same, int64_t *scratch);
-
 #endif

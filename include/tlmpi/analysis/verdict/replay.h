@@ -16,8 +16,8 @@
  *     transfer    each transfer of a link, and each member's time after the first end, is scaled by baseline / own
  *
  * Work missing in a cut step is unknown, so cut steps are not compared with those of peers.  If a rank is late in all
- * steps, device work in a cut step is reduced by the share of excess in the same stretches of the whole steps.  Host
- * work in a cut step is reduced to that of peers in a whole step, by no more in total than in a whole step.
+ * steps, device work in a cut step is reduced by the share of excess in the same stretches of the whole steps; host
+ * work there stays.
  *
  * Nodes of a rank are read on the proc that read the rank, while the rank is open.  Proc 0 receives the rank folded:
  * its ports, and the longest paths between them.  Replays run over the folded ranks and the meetings (tl_job_net);
@@ -212,7 +212,6 @@ typedef struct tl_repair_plan {
     size_t nkinds, nsteps, nwindows;
     size_t nsummed;       /* ADDITIONAL: number of windows, the last ones, for kinds with more pieces than at peers:
                            * their stretches are compared one by one */
-    int64_t nrepaired;    /* number of repaired steps, without cut ones */
     uint32_t *window;     /* [nkinds * nsteps] DEVICE, HOST, ADDITIONAL: 1 + the window, a set of steps that are
                            * compared together; 0: the kind is not repaired there */
     int64_t *own_ns;      /* [nwindows * nkinds] work of the rank in a window that is not summed by stretches */

@@ -45,11 +45,10 @@ typedef struct planning {
     const tl_repair *repair;
     tl_repair_plan *plan;
     tl_arena arena;
-    size_t *window_at;          /* [nsteps] 1 + the window in which the step is compared; 0: none */
-    bool *more;                 /* [nkinds * nsteps] the rank has more pieces of device work than peers */
-    bool *on;                   /* [nsteps] scratch */
-    int64_t *scratch;           /* [nranks + nsteps + nroles] */
-    const tl_work_class **same; /* [nroles] scratch */
+    size_t *window_at; /* [nsteps] 1 + the window in which the step is compared; 0: none */
+    bool *more;        /* [nkinds * nsteps] the rank has more pieces of device work than peers */
+    bool *on;          /* [nsteps] scratch */
+    int64_t *scratch;  /* [nranks + nsteps] */
 } planning;
 
 static const tl_work_class *class_of(const planning *p, size_t kind)
@@ -79,7 +78,6 @@ static void fill_windows(planning *p)
     tl_repair_plan *plan = p->plan;
     for (size_t s = 0; s < b->nsteps; s++) {
         plan->also[s] = tl_repair_lasts(b, p->repair, s);
-        plan->nrepaired += p->repair->on[s];
         p->window_at[s] = p->repair->on[s] ? (p->repair->drifts ? ++plan->nwindows : 1) : 0;
     }
     plan->nwindows = p->repair->drifts ? plan->nwindows : 1;
@@ -106,8 +104,6 @@ static void fill_excess_of(planning *p, size_t kind, size_t at)
     const size_t member = p->b->index_in_role[p->repair->rank];
     int64_t *own_ns = &p->plan->own_ns[at], *baseline_ns = &p->plan->baseline_ns[at];
     *baseline_ns = tl_baseline_of(p->b, class_of(p, kind), member, p->on, own_ns, p->scratch);
-    if (p->repair->against == TL_AGAINST_STAGES)
-        *baseline_ns = tl_baseline_across(p->b, class_of(p, kind), *own_ns, p->on, p->same, p->scratch);
     if (p->repair->against == TL_AGAINST_OWN_STEPS)
         *baseline_ns = tl_baseline_of_own(p->b, class_of(p, kind), member, p->on, p->repair->on, own_ns, p->scratch);
     if (class_of(p, kind)->amount == NULL || p->repair->against != TL_AGAINST_PEERS)
@@ -153,8 +149,7 @@ void tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repai
     p.window_at = tl_arena_zeroed(&p.arena, b->nsteps, sizeof *p.window_at);
     p.more = tl_arena_zeroed(&p.arena, cells, sizeof *p.more);
     p.on = tl_arena_zeroed(&p.arena, b->nsteps, sizeof *p.on);
-    p.scratch = tl_arena_take(&p.arena, b->graph->nranks + b->nsteps + b->nroles, sizeof *p.scratch);
-    p.same = tl_arena_take(&p.arena, b->nroles, sizeof *p.same);
+    p.scratch = tl_arena_take(&p.arena, b->graph->nranks + b->nsteps, sizeof *p.scratch);
     *out = (tl_repair_plan){ .family = repair->family,
                              .nkinds = nkinds,
                              .nsteps = b->nsteps,

@@ -10,7 +10,6 @@ typedef struct excess {
     int64_t longer_ns; /* host: sum over pieces of the time beyond the same piece of peers */
     int64_t drawn_ns;  /* host: running sum of the time (or excess) of the pieces handled so far */
     int64_t off_ns;    /* host: running sum of the time taken off; follows drawn_ns, so rounding loses nothing */
-    int64_t cut_ns;    /* host: own time in the cut step at hand */
 } excess;
 
 typedef struct repairing {
@@ -49,37 +48,7 @@ static void take_off_host(const repairing *r, uint32_t node, excess *e)
     e->off_ns = off;
 }
 
-/* Returns the time, ns, by which the host's work in a cut step exceeds 1 / n of the baseline of n whole steps. */
-static int64_t excess_in_cut(const excess *e, int64_t n)
-{
-    return e->own_ns > 0 ? tl_ns_max(0, e->cut_ns - e->baseline_ns / n) : 0;
-}
-
-/* Takes the host's excess off a cut step, kind by kind, but in total no more than the mean excess of a whole step: a
- * delay need not lie in the same stretch of each step. */
-static void take_off_cut_host(const repairing *r, size_t step, int64_t n)
-{
-    const tl_changes *c = r->c;
-    int64_t all = 0, most = 0;
-    for (size_t k = 0; k < r->plan->nkinds; k++)
-        r->excess[k].cut_ns = 0;
-    for (uint32_t v = 0; v < c->open.n; v++)
-        if (c->step_of[v] == step && c->kind_of[v] != TL_NONE)
-            r->excess[c->kind_of[v]].cut_ns += work_of(r, v);
-    for (size_t k = 0; k < r->plan->nkinds; k++) {
-        all += excess_in_cut(&r->excess[k], n);
-        most += tl_ns_max(0, r->excess[k].own_ns - r->excess[k].baseline_ns) / n;
-    }
-    for (uint32_t v = 0; v < c->open.n; v++) {
-        const excess *e = c->kind_of[v] != TL_NONE ? &r->excess[c->kind_of[v]] : NULL;
-        if (e == NULL || c->step_of[v] != step || e->cut_ns <= 0)
-            continue;
-        int64_t off = tl_portion(work_of(r, v), excess_in_cut(e, n), e->cut_ns);
-        c->less_ns[v] += all > most ? tl_portion(off, most, all) : off;
-    }
-}
-
-/* Repairs the host's work, whole steps first.  Cut steps (plan->also) have no window of their own. */
+/* Repairs the host's work in whole steps. */
 static void repair_host(const repairing *r)
 {
     const bool *also = r->plan->also;
@@ -93,9 +62,6 @@ static void repair_host(const repairing *r)
         if (e != NULL)
             take_off_host(r, v, e);
     }
-    for (size_t s = 0; s < r->plan->nsteps; s++)
-        if (also[s])
-            take_off_cut_host(r, s, r->plan->nrepaired);
 }
 
 typedef struct wait {

@@ -91,7 +91,7 @@ typedef struct finding {
     bool *judged;  /* [nsteps] the step is not cut, nor the first or last of a recording */
     bool *on;      /* [nsteps] steps in which the current candidate is late */
     tl_arena arena;
-    size_t members; /* number of members under test: the ranks of a role, its two hosts, or inner stages */
+    size_t members; /* number of members under test: the ranks of a role, or its two hosts */
     double *x;      /* [members * nsteps] lateness of the members, ns */
     double *full;   /* [members * nfull] x in judged steps */
     double *column;
@@ -391,25 +391,6 @@ static void find_role_candidates(finding *f, uint32_t role, tl_family family)
     }
 }
 
-/* Whether a role's lateness stands out from the lasting differences, a few per cent, between roles with the same
- * kernels. */
-static bool stands_out(finding *f, size_t member, const tl_candidate *candidate)
-{
-    const tl_chance chance = { .members = f->members, .largest = f->largest, .degrees = TL_TAIL_DEGREES };
-    double late = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < f->members; i++) {
-        double sum = 0;
-        for (size_t s = 0; s < f->b->nsteps; s++)
-            sum += f->on[s] ? f->x[i * f->b->nsteps + s] : 0;
-        if (i == member)
-            late = sum;
-        else
-            f->worst[n++] = fabs(sum);
-    }
-    return n == 1 || tl_chance_to_stand_out(&chance, f->worst, n, candidate->shape.nup, late) < f->alpha;
-}
-
 /* Whether the role has a candidate of the family in a step of f->on. */
 static bool has_candidate(const finding *f, uint32_t role, tl_family family)
 {
@@ -432,50 +413,6 @@ static void add_role(finding *f, const tl_candidate *candidate, const double *x)
         for (size_t s = 0; s < b->nsteps; s++)
             f->out->late_ns[of.rank * b->nsteps + s] += f->on[s] ? (int64_t)x[s] : 0;
         add_candidate(f, of, x);
-    }
-}
-
-/* Fills f->x with the lateness of inner stages, one row each; of[members]: their roles. */
-static void list_inner_stages(finding *f, uint32_t *of)
-{
-    const tl_baseline *b = f->b;
-    f->members = 0;
-    tl_lateness_across(b, f->x);
-    for (uint32_t role = 0; role < b->nroles; role++) {
-        if (!tl_is_inner_stage(b, role))
-            continue;
-        memmove(f->x + f->members * b->nsteps, f->x + role * b->nsteps, b->nsteps * sizeof *f->x);
-        of[f->members++] = role;
-    }
-}
-
-/* Compares inner stages by the time of the kernels that they share: if all ranks of a role are slow, no rank stands out
- * within the role. */
-static void compare_inner_stages(finding *f)
-{
-    const tl_baseline *b = f->b;
-    if (b->nroles < 2 || f->nfull == 0)
-        return;
-    uint32_t *of = tl_arena_take(&f->arena, b->nroles, sizeof *of);
-    list_inner_stages(f, of);
-    if (f->members < 2)
-        return;
-    const double sigma = measure_noise(f);
-    for (size_t i = 0; i < f->members; i++) {
-        bool found = true;
-        memset(f->excluded, 0, f->nfull * sizeof *f->excluded);
-        while (found) {
-            tl_candidate candidate = { .rank = TL_NONE,
-                                       .link = TL_NONE,
-                                       .role = of[i],
-                                       .family = TL_FAMILY_DEVICE,
-                                       .against = TL_AGAINST_STAGES };
-            test_member(f, i, sigma, &candidate, &found);
-            found = found && candidate.shape.nup >= TL_MEDIAN_LEAST && stands_out(f, i, &candidate);
-            const double *late = f->x + i * b->nsteps;
-            if (found && !has_candidate(f, of[i], TL_FAMILY_DEVICE) && has_risen(f, &candidate, late, NULL))
-                add_role(f, &candidate, late);
-        }
     }
 }
 
@@ -545,12 +482,11 @@ void tl_candidates_find(const tl_baseline *b, const tl_verdict_options *options,
     for (uint32_t q = 0; q < b->nroles; q++)
         f.tries += (double)(b->roles[q].n + (two_hosts_of(b, q, f.host_of_member) ? 2 : 0)) * TL_NFAMILIES;
     f.tries += (double)b->nlinks;
-    f.tries += b->nroles > 1 ? (double)(2 + TL_FAMILY_HOST) * (double)b->nroles : 0; /* across, and its own steps */
-    f.largest = (double)(b->nroles * TL_NFAMILIES + b->nsorts + (b->nroles > 1));
+    f.tries += b->nroles > 1 ? (double)(1 + TL_FAMILY_HOST) * (double)b->nroles : 0; /* its own steps */
+    f.largest = (double)(b->nroles * TL_NFAMILIES + b->nsorts);
     for (uint32_t role = 0; role < b->nroles; role++)
         for (int family = 0; family < TL_NFAMILIES; family++)
             find_role_candidates(&f, role, (tl_family)family);
-    compare_inner_stages(&f);
     for (uint32_t role = 0; f.nfull > 0 && b->nroles > 1 && role < b->nroles; role++)
         for (int family = 0; b->roles[role].n > 1 && family <= TL_FAMILY_HOST; family++)
             compare_own_steps(&f, role, (tl_family)family);

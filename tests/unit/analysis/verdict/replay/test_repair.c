@@ -315,46 +315,6 @@ static void waits_that_others_do_not_have_go_in_steps_that_were_cut(void)
     graph_job_free(j);
 }
 
-/* Columns of 10 us; a host that is 4 of them late in two whole steps, and after these. */
-static drawing *host_after(const char *host, const char *call, const char *comm)
-{
-    return stretched(draw("steps:                        11111111112222222222....................", host, call,
-                          "compute 7 gemm:               .AA........BB........CC.................", comm, NULL), 10);
-}
-
-static drawing *prompt_host(void)
-{
-    return host_after("launch 1 cudaLaunchKernel:    ar........bs........ct..................",
-                       "call 1 cudaStreamSynchronize: ..=======...=======...=================.",
-                       "comm 9:                       ...RRRRRR....SSSSSS....TTTTTTTTTTTTTTTT.");
-}
-
-/* What the launches of the last rank after all steps take with its host repaired, in columns. */
-static int64_t after_with(drawing *late)
-{
-    const bool on[] = { true, true, false };
-    graph_job *j = graph_job_of(prompt_host(), prompt_host(), late, NULL);
-    int64_t ns = 0;
-    graph_job_baseline(j);
-    CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 3);
-    tl_changes c = repaired(j, &(tl_repair){ .rank = 2, .family = TL_FAMILY_HOST, .lasts = true, .on = on });
-    for (uint32_t v = 0; v < c.open.n; v++)
-        ns += c.open.nodes[v].kind == TL_NODE_LAUNCH && c.step_of[v] == 2 ? c.open.nodes[v].work_ns - c.less_ns[v] : 0;
-    rank_close(&c);
-    graph_job_free(j);
-    return (ns + 5 * US) / (10 * US);
-}
-
-static void a_host_is_repaired_in_cut_steps_where_it_takes_longer(void)
-{
-    CU_ASSERT_EQUAL(after_with(host_after("launch 1 cudaLaunchKernel:    a....r....b....s....c....t..............",
-                                            "call 1 cudaStreamSynchronize: ......===.......===.......=============.",
-                                            "comm 9:                       ......RRR.......SSS.......TTTTTTTTTTTTT.")), 3); /* of 7 */
-    CU_ASSERT_EQUAL(after_with(host_after("launch 1 cudaLaunchKernel:    a....r....b....s....c.............t.....",
-                                            "call 1 cudaStreamSynchronize: ......===.......===................====.",
-                                            "comm 9:                       ......RRR.......SSS................TTTT.")), 12); /* of 16 */
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -369,7 +329,6 @@ int main(void)
         TEST(who_always_is_late_is_so_in_steps_that_were_cut),
         TEST(what_is_additional_is_so_in_steps_that_were_cut),
         TEST(waits_that_others_do_not_have_go_in_steps_that_were_cut),
-        TEST(a_host_is_repaired_in_cut_steps_where_it_takes_longer),
     };
     return unit_main("repairs", tests, COUNT(tests));
 }

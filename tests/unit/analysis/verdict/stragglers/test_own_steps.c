@@ -1,5 +1,4 @@
-/* test_across.c - all ranks of a stage are slow, beside stages that have the same kernels or beside its own other
- * steps: on jobs made by hand. */
+/* test_own_steps.c - all ranks of a stage are slow beside its own other steps: on jobs made by hand. */
 #include "noisy_job.h"
 
 enum { RANKS = 8, STEPS = 10 };
@@ -18,53 +17,10 @@ static hand_job *four_stages(hand_work *device_ns)
     return h;
 }
 
-static int64_t slow_stage(size_t rank, size_t step)
-{
-    return usual_device(rank, step) + (rank / 2 == 1 ? DEVICE / 5 : 0);
-}
-
-static void a_slow_stage_is_late_beside_the_others(void)
-{
-    hand_job *h = four_stages(slow_stage);
-    CU_ASSERT_EQUAL(h->baseline.nroles, 4);
-    CU_ASSERT_STRING_EQUAL(late(h), "23");
-    const tl_candidate *u = hand_candidate(h, 2, TL_FAMILY_DEVICE);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(u);
-    CU_ASSERT(u->against == TL_AGAINST_STAGES && u->needed);
-    CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_PERSISTENT);
-    CU_ASSERT_DOUBLE_EQUAL((double)h->judgement.joint_gain_ns / (STEPS * DEVICE / 5.0), 1, 0.1);
-    hand_free(h);
-}
-
-static int64_t large_first_stage(size_t rank, size_t step)
-{
-    return usual_device(rank, step) + (rank / 2 == 0 ? DEVICE / 5 : 0);
-}
-
-static void the_first_stage_has_work_of_its_own(void)
-{
-    hand_job *h = four_stages(large_first_stage);
-    CU_ASSERT_STRING_EQUAL(late(h), "");
-    hand_free(h);
-}
-
 static void stages_that_are_alike_are_not_late(void)
 {
     hand_job *h = four_stages(usual_device);
     CU_ASSERT_EQUAL(h->judgement.candidates.n, 0);
-    hand_free(h);
-}
-
-static int64_t unlike_stages(size_t rank, size_t step)
-{
-    return usual_device(rank, step) + (int64_t)(rank / 2) * DEVICE / 10;
-}
-
-/* The slowest of them is slower than usual by as much as the fastest is faster. */
-static void stages_that_differ_by_themselves_prove_nothing(void)
-{
-    hand_job *h = four_stages(unlike_stages);
-    CU_ASSERT_STRING_EQUAL(late(h), "");
     hand_free(h);
 }
 
@@ -203,10 +159,7 @@ static void of_two_inner_stages_the_one_that_does_more_than_before_is_late(void)
 int main(void)
 {
     static const unit_test tests[] = {
-        TEST(a_slow_stage_is_late_beside_the_others),
-        TEST(the_first_stage_has_work_of_its_own),
         TEST(stages_that_are_alike_are_not_late),
-        TEST(stages_that_differ_by_themselves_prove_nothing),
         TEST(one_slow_rank_is_no_slow_stage),
         TEST(a_stage_is_held_against_its_other_steps),
         TEST(steps_that_are_heavier_for_all_make_no_stage_late),
@@ -215,5 +168,5 @@ int main(void)
         TEST(what_a_stage_does_in_most_steps_is_usual),
         TEST(of_two_inner_stages_the_one_that_does_more_than_before_is_late),
     };
-    return unit_main("kernels across roles", tests, COUNT(tests));
+    return unit_main("a role and its other steps", tests, COUNT(tests));
 }
