@@ -175,13 +175,6 @@ bool tl_steps_between(const tl_job_rank *rank, int32_t from, int32_t to, int32_t
 /* Returns the end index of the run of consecutive numbers that begins at steps[from].  steps: ascending. */
 size_t tl_consecutive_end(const int32_t *steps, size_t nsteps, size_t from);
 
-/* Returns the whole step that stands for a cut one: the first whole step if the cut step is before it, else the
- * last. */
-static inline size_t tl_whole_step_at(const tl_baseline *b, size_t step)
-{
-    return step < b->first_whole ? b->first_whole : b->last_whole;
-}
-
 /* Returns the class with that role, family and key; TL_NONE: there is none. */
 uint32_t tl_class_find(const tl_baseline *baseline, tl_family family, uint32_t role, uint64_t key);
 

@@ -15,9 +15,7 @@
  *                 of its waits go
  *     transfer    each transfer of a link, and each member's time after the first end, is scaled by baseline / own
  *
- * Work missing in a cut step is unknown, so cut steps are not compared with those of peers.  If a rank is late in all
- * steps, device work in a cut step is reduced by the share of excess in the same stretches of the whole steps; host
- * work there stays.
+ * Work missing in a cut step is unknown, so cut steps are neither compared with those of peers nor repaired.
  *
  * Nodes of a rank are read on the proc that read the rank, while the rank is open.  Proc 0 receives the rank folded:
  * its ports, and the longest paths between them.  Replays run over the folded ranks and the meetings (tl_job_net);
@@ -193,17 +191,8 @@ typedef struct tl_repair {
     uint8_t family;
     bool drifts;     /* each step is compared by itself */
     uint8_t against; /* tl_against */
-    bool lasts;      /* cut steps are repaired, too: before the whole steps as the first whole step, after them as the
-                      * last */
     const bool *on;  /* [nsteps] */
 } tl_repair;
-
-/* Whether the step was cut, and is repaired like the whole step next to it. */
-static inline bool tl_repair_lasts(const tl_baseline *baseline, const tl_repair *repair, size_t step)
-{
-    return repair->lasts && baseline->cut[step] && !baseline->left_out[step] &&
-           repair->on[tl_whole_step_at(baseline, step)];
-}
 
 /* The repair of a rank, as sent to the proc that holds it: by kind of its class map, and by step.  Zero-initialise;
  * tl_repair_plan_free ends it. */
@@ -216,7 +205,6 @@ typedef struct tl_repair_plan {
                            * compared together; 0: the kind is not repaired there */
     int64_t *own_ns;      /* [nwindows * nkinds] work of the rank in a window that is not summed by stretches */
     int64_t *baseline_ns; /* [nwindows * nkinds] baseline of that work */
-    bool *also;           /* [nsteps] cut steps that are repaired, too */
     int64_t *drop;        /* [nkinds * nsteps] WAIT: number of waits that go; HOST: number of waits that peers do not
                            * have */
     struct tl_repair_plan_sum *sums; /* [nsums] */

@@ -21,7 +21,7 @@ static void add_transfer(repairing *r, uint32_t meeting, int64_t ns, uint32_t ra
 {
     size_t step = tl_meeting_step(r->b, meeting);
     const longer *l = &r->classes[r->b->meeting_class[meeting]];
-    if ((!r->on[step] && !tl_repair_lasts(r->b, r->repair, step)) || l->own_ns <= 0)
+    if (!r->on[step] || l->own_ns <= 0)
         return;
     tl_vec_push(r->out, (tl_transfer_less){ ns - tl_portion(ns, l->baseline_ns, l->own_ns), rank, of });
 }

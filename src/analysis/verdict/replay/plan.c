@@ -8,7 +8,6 @@ void tl_repair_plan_free(tl_repair_plan *p)
     free(p->window);
     free(p->own_ns);
     free(p->baseline_ns);
-    free(p->also);
     free(p->drop);
     free(p->sums);
     *p = (tl_repair_plan){ 0 };
@@ -21,7 +20,6 @@ void tl_repair_plan_put(const tl_repair_plan *p, tl_bytes *out)
     tl_bytes_put_list(out, p->window, cells, sizeof *p->window);
     tl_bytes_put_list(out, p->own_ns, sums, sizeof *p->own_ns);
     tl_bytes_put_list(out, p->baseline_ns, sums, sizeof *p->baseline_ns);
-    tl_bytes_put_list(out, p->also, p->nsteps, sizeof *p->also);
     tl_bytes_put_list(out, p->drop, cells, sizeof *p->drop);
     tl_bytes_put_list(out, p->sums, p->nsums, sizeof *p->sums);
 }
@@ -33,7 +31,6 @@ void tl_repair_plan_get(tl_repair_plan *p, tl_bytes *in)
     tl_bytes_get_list(in, (void **)&p->window, &n, sizeof *p->window);
     tl_bytes_get_list(in, (void **)&p->own_ns, &n, sizeof *p->own_ns);
     tl_bytes_get_list(in, (void **)&p->baseline_ns, &n, sizeof *p->baseline_ns);
-    tl_bytes_get_list(in, (void **)&p->also, &n, sizeof *p->also);
     tl_bytes_get_list(in, (void **)&p->drop, &n, sizeof *p->drop);
     tl_bytes_get_list(in, (void **)&p->sums, &p->nsums, sizeof *p->sums);
 }
@@ -77,7 +74,6 @@ static void fill_windows(planning *p)
     const tl_baseline *b = p->b;
     tl_repair_plan *plan = p->plan;
     for (size_t s = 0; s < b->nsteps; s++) {
-        plan->also[s] = tl_repair_lasts(b, p->repair, s);
         p->window_at[s] = p->repair->on[s] ? (p->repair->drifts ? ++plan->nwindows : 1) : 0;
     }
     plan->nwindows = p->repair->drifts ? plan->nwindows : 1;
@@ -89,10 +85,9 @@ static void fill_windows(planning *p)
         }
     for (size_t k = 0; k < plan->nkinds; k++)
         for (size_t s = 0; s < b->nsteps; s++) {
-            size_t like = plan->also[s] && !p->repair->on[s] ? tl_whole_step_at(b, s) : s;
-            bool summed = plan->nsummed > 0 && p->more[k * b->nsteps + like];
-            if (is_of_family(p, k) && p->window_at[like] > 0)
-                plan->window[k * b->nsteps + s] = (uint32_t)(p->window_at[like] + (summed ? plan->nwindows : 0));
+            bool summed = plan->nsummed > 0 && p->more[k * b->nsteps + s];
+            if (is_of_family(p, k) && p->window_at[s] > 0)
+                plan->window[k * b->nsteps + s] = (uint32_t)(p->window_at[s] + (summed ? plan->nwindows : 0));
         }
     plan->nwindows += plan->nsummed;
 }
@@ -112,26 +107,13 @@ static void fill_excess_of(planning *p, size_t kind, size_t at)
     *baseline_ns = p->repair->family == TL_FAMILY_DEVICE ? as_much_ns : *own_ns - (as_much_ns - *baseline_ns);
 }
 
-/* Fills drop.  In whole steps: the number of waits for the device beyond that of peers in the same stretch; in cut
- * steps: the same part of all waits. */
+/* Fills drop: the number of waits for the device beyond that of peers in the same stretch. */
 static void fill_drops(planning *p)
 {
-    const tl_baseline *b = p->b;
-    for (size_t k = 0; k < p->plan->nkinds; k++) {
-        int64_t all = 0, dropped = 0;
-        if (class_of(p, k)->family != TL_FAMILY_WAIT)
-            continue;
-        for (int cut = 0; cut < 2; cut++)
-            for (size_t s = 0; s < b->nsteps; s++) {
-                if (cut != 0 ? !p->plan->also[s] : !p->repair->on[s] || p->plan->also[s])
-                    continue;
-                int64_t has = pieces_of(p, k, s);
-                int64_t more = cut == 0 ? pieces_beyond_peers(p, k, s) : (all > 0 ? tl_portion(has, dropped, all) : 0);
-                p->plan->drop[k * b->nsteps + s] = more;
-                all += has;
-                dropped += more;
-            }
-    }
+    for (size_t k = 0; k < p->plan->nkinds; k++)
+        for (size_t s = 0; class_of(p, k)->family == TL_FAMILY_WAIT && s < p->b->nsteps; s++)
+            if (p->repair->on[s])
+                p->plan->drop[k * p->b->nsteps + s] = pieces_beyond_peers(p, k, s);
 }
 
 int64_t tl_pieces_usual(const tl_baseline *b, const tl_work_class *class, size_t step, int64_t *scratch)
@@ -154,7 +136,6 @@ void tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repai
                              .nkinds = nkinds,
                              .nsteps = b->nsteps,
                              .window = tl_calloc(cells, sizeof *out->window),
-                             .also = tl_calloc(b->nsteps + 1, sizeof *out->also),
                              .drop = tl_calloc(cells, sizeof *out->drop) };
     fill_windows(&p);
     out->own_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->own_ns);
@@ -166,7 +147,7 @@ void tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repai
                 if (!is_of_family(&p, k))
                     continue;
                 for (size_t s = 0; s < b->nsteps; s++)
-                    p.on[s] = out->window[k * b->nsteps + s] == w + 1 && !out->also[s];
+                    p.on[s] = out->window[k * b->nsteps + s] == w + 1;
                 fill_excess_of(&p, k, at);
             }
     }

@@ -48,17 +48,15 @@ static void take_off_host(const repairing *r, uint32_t node, excess *e)
     e->off_ns = off;
 }
 
-/* Repairs the host's work in whole steps. */
 static void repair_host(const repairing *r)
 {
-    const bool *also = r->plan->also;
     for (uint32_t v = 0; v < r->c->open.n; v++) {
-        excess *e = also[r->c->step_of[v]] ? NULL : excess_of(r, v);
+        excess *e = excess_of(r, v);
         if (e != NULL)
             e->longer_ns += tl_excess_of_piece(r->c, v);
     }
     for (uint32_t v = 0; v < r->c->open.n; v++) {
-        excess *e = also[r->c->step_of[v]] ? NULL : excess_of(r, v);
+        excess *e = excess_of(r, v);
         if (e != NULL)
             take_off_host(r, v, e);
     }

@@ -100,8 +100,7 @@ static void put_wanted(const tl_baseline *b, uint32_t rank, const tl_repair_plan
         kinds[k] = (tl_work_kind){ class->key, class->family, 0 };
     }
     for (size_t i = 0; i < plan->nkinds * plan->nsteps; i++)
-        window[i] =
-            plan->also[i % plan->nsteps] || plan->window[i] <= plan->nwindows - plan->nsummed ? 0 : plan->window[i];
+        window[i] = plan->window[i] <= plan->nwindows - plan->nsummed ? 0 : plan->window[i];
     tl_bytes_put_list(out, kinds, plan->nkinds, sizeof *kinds);
     tl_bytes_put_list(out, window, plan->nkinds * plan->nsteps, sizeof *window);
     free(kinds);

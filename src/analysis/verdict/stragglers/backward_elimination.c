@@ -116,12 +116,12 @@ typedef struct elimination {
     double least_cost;
 } elimination;
 
-/* Returns the total length, ns, of the steps that the candidate's repair covers; 1 if that is 0. */
-static double covered_ns_of(const elimination *c, const tl_candidate *candidate)
+/* Returns the total length, ns, of the steps in which the candidate is late; 1 if that is 0. */
+static double late_steps_ns(const elimination *c, const tl_candidate *candidate)
 {
     int64_t ns = 0;
     for (size_t s = 0; s < c->b->nsteps; s++)
-        ns += tl_candidate_covers(c->b, candidate, s) ? c->out->step_ns[s] : 0;
+        ns += candidate->on[s] ? c->out->step_ns[s] : 0;
     return ns > 0 ? (double)ns : 1;
 }
 
@@ -136,7 +136,7 @@ static void find_marginal_gains(elimination *c)
         c->chosen[u] = false;
         candidates[u].marginal_gain_ns = c->out->joint_gain_ns - tl_cost_of(c->costing, c->chosen);
         c->chosen[u] = true;
-        c->share[u] = (double)candidates[u].marginal_gain_ns / covered_ns_of(c, &candidates[u]);
+        c->share[u] = (double)candidates[u].marginal_gain_ns / late_steps_ns(c, &candidates[u]);
     }
 }
 
@@ -167,7 +167,7 @@ static bool none_is_needed(const elimination *c)
 {
     const double most_ns = (double)c->out->joint_gain_ns + 2 * (double)tl_cost_added_ns(c->costing);
     for (size_t u = 0; u < c->out->candidates.n; u++)
-        if (c->chosen[u] && most_ns >= c->least_cost * covered_ns_of(c, &c->out->candidates.v[u]))
+        if (c->chosen[u] && most_ns >= c->least_cost * late_steps_ns(c, &c->out->candidates.v[u]))
             return false;
     return true;
 }
@@ -224,7 +224,7 @@ static int64_t gain_of(const elimination *c, const tl_candidate *candidate)
 
 static bool gains_enough(const elimination *c, const tl_candidate *candidate, int64_t gain_ns)
 {
-    return (double)gain_ns >= c->least_cost * covered_ns_of(c, candidate);
+    return (double)gain_ns >= c->least_cost * late_steps_ns(c, candidate);
 }
 
 /* Drops chosen candidates whose own repair gains less than the least cost: such a candidate is the next bottleneck, and

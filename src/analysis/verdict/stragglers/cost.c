@@ -42,7 +42,6 @@ tl_repair tl_repair_of(const tl_candidate *u)
                         .family = u->family,
                         .against = u->against,
                         .drifts = u->by_step || u->shape.pattern == TL_PATTERN_DRIFTING,
-                        .lasts = u->shape.pattern == TL_PATTERN_PERSISTENT,
                         .on = u->on };
 }
 

@@ -49,13 +49,6 @@ void tl_costing_free(tl_costing *costing);
 
 tl_repair tl_repair_of(const tl_candidate *candidate);
 
-/* Whether the candidate's repair covers the step. */
-static inline bool tl_candidate_covers(const tl_baseline *b, const tl_candidate *candidate, size_t step)
-{
-    tl_repair repair = tl_repair_of(candidate);
-    return candidate->on[step] || tl_repair_lasts(b, &repair, step);
-}
-
 /* Returns the gain, ns, of repairing all candidates with chosen[candidate]. */
 int64_t tl_cost_of(tl_costing *costing, const bool *chosen);
 

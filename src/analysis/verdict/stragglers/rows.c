@@ -153,7 +153,6 @@ static void link_rows(const tl_findings *j, const tl_baseline *b, const tl_verdi
 /* Summary of a rank's candidates. */
 typedef struct rank_candidates {
     bool *on;      /* [nsteps] a candidate is late */
-    bool *covered; /* [nsteps] a candidate's repair covers the step */
     bool any, slight, drifts;
     tl_against against;
     int64_t solo_gain_ns; /* largest solo gain of a candidate, ns */
@@ -193,14 +192,12 @@ static void list_steps(writing *w)
 static void new_rank_candidates(writing *w, rank_candidates *out)
 {
     out->on = tl_arena_take(&w->arena, w->b->nsteps, sizeof *out->on);
-    out->covered = tl_arena_take(&w->arena, w->b->nsteps, sizeof *out->covered);
 }
 
 static void clear(const writing *w, rank_candidates *out)
 {
     memset(out->on, 0, w->b->nsteps * sizeof *out->on);
-    memset(out->covered, 0, w->b->nsteps * sizeof *out->covered);
-    *out = (rank_candidates){ .on = out->on, .covered = out->covered, .z = NAN, .p = NAN };
+    *out = (rank_candidates){ .on = out->on, .z = NAN, .p = NAN };
 }
 
 /* Returns what a role's ranks are compared with by default: its own other steps if the role has one rank, the other
@@ -216,7 +213,6 @@ static void add_candidate(const writing *w, const tl_candidate *candidate, bool 
 {
     for (size_t s = 0; s < w->b->nsteps; s++) {
         to->on[s] = to->on[s] || candidate->on[s];
-        to->covered[s] = to->covered[s] || tl_candidate_covers(w->b, candidate, s);
     }
     to->any = true;
     to->slight = to->slight || slight;
@@ -286,7 +282,7 @@ static size_t judged_steps(const writing *w, size_t rank)
     return n;
 }
 
-/* A rank's number of late full steps and of full steps, and its gain as a share of the time of the covered steps. */
+/* A rank's number of late full steps and of full steps, and its gain as a share of the time of the steps in which it is late. */
 typedef struct lateness {
     size_t nup, nfull;
     double share;
@@ -299,7 +295,7 @@ static lateness lateness_of(const writing *w, const rank_candidates *candidates,
     for (size_t i = 0; i < w->nsteps; i++)
         l.nup += candidates->on[w->index[i]];
     for (size_t s = 0; s < w->b->nsteps; s++)
-        span += candidates->covered[s] ? w->j->step_ns[s] : 0;
+        span += candidates->on[s] ? w->j->step_ns[s] : 0;
     l.share = span > 0 ? (double)gain_ns / (double)span : 0;
     return l;
 }

@@ -43,18 +43,17 @@ static bool same_plan(const tl_repair_plan *a, const tl_repair_plan *b)
     return a->family == b->family && a->nkinds == b->nkinds && a->nsteps == b->nsteps && a->nwindows == b->nwindows &&
            a->nsums == b->nsums && same(a->window, b->window, cells, sizeof *a->window) &&
            same(a->own_ns, b->own_ns, sums, sizeof *a->own_ns) && same(a->baseline_ns, b->baseline_ns, sums, sizeof *a->baseline_ns) &&
-           same(a->also, b->also, a->nsteps, sizeof *a->also) && same(a->drop, b->drop, cells, sizeof *a->drop) &&
+           same(a->drop, b->drop, cells, sizeof *a->drop) &&
            same(a->sums, b->sums, a->nsums, sizeof *a->sums);
 }
 
-static tl_repair_plan plan_of(const graph_job *j, tl_family family, bool drifts, bool lasts)
+static tl_repair_plan plan_of(const graph_job *j, tl_family family, bool drifts)
 {
     static const bool on[] = { true, true };
     tl_repair_plan plan;
     CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 2);
-    tl_repair_plan_make(
-        &j->baseline, &(tl_repair){ .rank = 2, .family = (uint8_t)family, .drifts = drifts, .lasts = lasts, .on = on },
-        &plan);
+    tl_repair_plan_make(&j->baseline, &(tl_repair){ .rank = 2, .family = (uint8_t)family, .drifts = drifts, .on = on },
+                        &plan);
     return plan;
 }
 
@@ -75,8 +74,8 @@ static void a_repair_comes_back_as_it_was(void)
 {
     graph_job *j = job_of_three();
     for (int family = 0; family < TL_NFAMILIES; family++)
-        for (int how = 0; how < 4; how++) {
-            tl_repair_plan plan = plan_of(j, (tl_family)family, how % 2 == 1, how / 2 == 1), received;
+        for (int how = 0; how < 2; how++) {
+            tl_repair_plan plan = plan_of(j, (tl_family)family, how == 1), received;
             tl_bytes bytes = { 0 };
             tl_repair_plan_put(&plan, &bytes);
             tl_repair_plan_put(&plan, &bytes);
@@ -156,7 +155,7 @@ static void a_changed_piece_takes_the_place_of_the_unchanged_one(void)
 {
     graph_job *j = job_of_three();
     const tl_baseline *b = &j->baseline;
-    tl_repair_plan plan = plan_of(j, TL_FAMILY_DEVICE, false, false);
+    tl_repair_plan plan = plan_of(j, TL_FAMILY_DEVICE, false);
     tl_changes *ranks = ranks_open(b);
     tl_folded pieces[3], changed[3] = { { .done_ns = NULL } };
     tl_job_net job_net = { .done_ns = NULL };
@@ -260,7 +259,7 @@ static void changes_asked_together_are_answered_as_each_alone(void)
     };
     uint8_t lanes[COUNT(changes)];
     graph_job *j = job_of_three();
-    tl_repair_plan plan = plan_of(j, TL_FAMILY_DEVICE, false, false);
+    tl_repair_plan plan = plan_of(j, TL_FAMILY_DEVICE, false);
     tl_rank_repairs repairs = { .plans = &plan, .nplans = 1 };
     tl_ideal *ideal = tl_ideal_new(&j->baseline);
     tl_bytes bytes = { 0 };

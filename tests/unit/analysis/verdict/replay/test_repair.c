@@ -227,94 +227,6 @@ static void steps_are_repaired_by_themselves(void)
     graph_job_free(j);
 }
 
-/* Two steps that are whole, one before them and one after, whose marks are lacking. */
-static drawing *cut_steps(bool slow)
-{
-    return slow ? draw("steps:          ..........11111111112222222222..........",
-                       "host:           ar........bs........ct........du........",
-                       "compute 7 gemm: .AAAAAA....BBBBBB....CCCCCC....DDDDDD...",
-                       "comm 9:         .......RR........SS........TT........UU.", NULL)
-                : draw("steps:          ..........11111111112222222222..........",
-                       "host:           ar........bs........ct........du........",
-                       "compute 7 gemm: .AAA.......BBB.......CCC.......DDD......",
-                       "comm 9:         ....RRRRR.....SSSSS.....TTTTT.....UUUUU.", NULL);
-}
-
-/* What the last rank's kernel that is done then would take, with a family repaired in the two whole steps. */
-static int64_t kernel_with(const graph_job *j, tl_family family, bool lasts, int64_t done_us)
-{
-    const bool on[] = { false, true, true, false };
-    CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 4);
-    tl_changes c = repaired(j, &(tl_repair){ .rank = 2, .family = (uint8_t)family, .lasts = lasts, .on = on });
-    int64_t ns = work_of(&c, TL_NODE_WORK, done_us);
-    rank_close(&c);
-    return ns / US;
-}
-
-static void who_always_is_late_is_so_in_steps_that_were_cut(void)
-{
-    graph_job *j = graph_job_of(cut_steps(false), cut_steps(false), cut_steps(true), NULL);
-    graph_job_baseline(j);
-    CU_ASSERT_EQUAL(kernel_with(j, TL_FAMILY_DEVICE, false, 17), 3); /* a whole step */
-    for (int64_t cut = 7; cut <= 37; cut += 30) {
-        CU_ASSERT_EQUAL(kernel_with(j, TL_FAMILY_DEVICE, false, cut), 6);
-        CU_ASSERT_EQUAL(kernel_with(j, TL_FAMILY_DEVICE, true, cut), 3);
-        CU_ASSERT_EQUAL(kernel_with(j, TL_FAMILY_ADDITIONAL, true, cut), 6);
-    }
-    graph_job_free(j);
-}
-
-/* Two pieces where others have one. */
-static drawing *more_in_cut_steps(void)
-{
-    return draw("steps:          ..........11111111112222222222..........",
-                "host:           axr.......bys.......czt.......dvu.......",
-                "compute 7 gemm: .AAA.......BBB.......CCC.......DDD......",
-                "compute 7 gemm: ....XXX.......YYY.......ZZZ.......VVV...",
-                "comm 9:         .......RR........SS........TT........UU.", NULL);
-}
-
-static void what_is_additional_is_so_in_steps_that_were_cut(void)
-{
-    graph_job *j = graph_job_of(cut_steps(false), cut_steps(false), more_in_cut_steps(), NULL);
-    graph_job_baseline(j);
-    for (int64_t end = 7; end <= 37; end += 10) /* by half, both of them */
-        CU_ASSERT_EQUAL(kernel_with(j, TL_FAMILY_ADDITIONAL, true, end), 1);
-    CU_ASSERT_EQUAL(kernel_with(j, TL_FAMILY_ADDITIONAL, false, 7), 3);
-    CU_ASSERT_EQUAL(kernel_with(j, TL_FAMILY_DEVICE, true, 7), 3);
-    graph_job_free(j);
-}
-
-/* Columns of 10 us. */
-static drawing *waits_in_cut_steps(bool needless)
-{
-    return stretched(needless ? draw("steps:                        ..........11111111112222222222..........",
-                                     "launch 1 cudaLaunchKernel:    a...r.....b...s.....c...t.....d...u.....",
-                                     "call 1 cudaStreamSynchronize: .===.......===.......===.......===......",
-                                     "compute 7 gemm:               .AAA......BBBB......CCCC......DDDD......",
-                                     "comm 9:                       .....RR........SS........TT........UU...", NULL)
-                              : draw("steps:                        ..........11111111112222222222..........",
-                                     "launch 1 cudaLaunchKernel:    ar........bs........ct........du........",
-                                     "compute 7 gemm:               .AAA......BBBB......CCCC......DDDD......",
-                                     "comm 9:                       .....RR........SS........TT........UU...", NULL), 10);
-}
-
-static void waits_that_others_do_not_have_go_in_steps_that_were_cut(void)
-{
-    graph_job *j = graph_job_of(waits_in_cut_steps(false), waits_in_cut_steps(false), waits_in_cut_steps(true), NULL);
-    graph_job_baseline(j);
-    for (int lasts = 0; lasts <= 1; lasts++) {
-        const bool on[] = { false, true, true, false };
-        tl_changes c = repaired(j, &(tl_repair){ .rank = 2, .family = TL_FAMILY_WAIT, .lasts = lasts == 1, .on = on });
-        size_t gone = 0;
-        for (uint32_t v = 0; v < c.open.n; v++)
-            gone += c.gone[v];
-        CU_ASSERT_EQUAL(gone, lasts == 1 ? 4 : 2);
-        rank_close(&c);
-    }
-    graph_job_free(j);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -326,9 +238,6 @@ int main(void)
         TEST(a_host_that_launches_something_besides_is_repaired_where_it_takes_longer),
         TEST(where_that_is_not_enough_all_of_the_host_is_repaired),
         TEST(steps_are_repaired_by_themselves),
-        TEST(who_always_is_late_is_so_in_steps_that_were_cut),
-        TEST(what_is_additional_is_so_in_steps_that_were_cut),
-        TEST(waits_that_others_do_not_have_go_in_steps_that_were_cut),
     };
     return unit_main("repairs", tests, COUNT(tests));
 }
