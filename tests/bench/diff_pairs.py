@@ -3,7 +3,7 @@
 
     TLMPI_CORPUS=folder python3 tests/bench/diff_pairs.py build/tlmpi-serial build/make_trace --list
 
-Eighty pairs of jobs with one difference that is known, and 23 with none but chance.  Jobs are simulated by make_trace, with
+Eighty pairs of jobs with one difference that is known, and 24 with none but chance.  Jobs are simulated by make_trace, with
 another option or with time put into the traces (planted.py), or recorded on real devices, repeated, given noise and changed in the
 same way; without TLMPI_CORPUS the simulated ones alone.  In every second pair A and B change places.
 
@@ -85,11 +85,13 @@ NATIVE_MORE = [
     ("one_rank", "--ranks 8 --shard --flavour rocm", "--fault compute_slow --fault-rank 0 --fault-cost 0.08", {"rank": 0}),
     ("one_rank", "--ranks 8 --pp 2", "--fault compute_slow --fault-rank 6 --fault-cost 0.08", {"rank": 6}),
 ]
-# Equal jobs: recordings of B begin within a step, lack ranks, or have no arguments of collectives.
+# Equal jobs: recordings of B begin within a step, lack ranks, have no arguments of collectives, or lack half of the last stage of
+# a job of twice the size.
 NATIVE_EQUAL = [
     ("equal", "--ranks 4 --steps 14", "--cut-head-us 9000", {}),
     ("equal", "--ranks 8 --pp 2", "--missing 4,5", {}),
     ("equal", "--ranks 8 --tp 2 --age 2022", "--no-groups", {}),
+    ("equal", "--ranks 4 --pp 2", "--ranks 8 --missing 6,7", {}),
 ]
 # Recordings of one job without and with a slow worker; the first has one of its own, which the second has not.
 PRODUCTION = [("production_ar", ("production_ar_x1.3", 0)), ("production_st", ("production_st_x1.2", 6))]

@@ -166,7 +166,7 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
       "trust high, and that on the other run does not name it")                                                        \
     F(T, I32, rank, MEASURE, "",                                                                                       \
       "of waiting: the rank that most of the change is for; of other parts: the rank that has most of it; -1: none")   \
-    F(T, TEXT64, ranks, LABEL, "", "of a kernel: the ranks that it changes on, where not on all")                      \
+    F(T, TEXT64, ranks, LABEL, "", "of a kernel: the ranks (by role those of B) that it changes on, where not on all") \
     F(T, F64, a_count, MEASURE, "", "how often in a step, of A; none of parts")                                        \
     F(T, F64, b_count, MEASURE, "", "how often in a step, of B")                                                       \
     F(T, F64, times, MEASURE, "",                                                                                      \

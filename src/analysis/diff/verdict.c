@@ -290,7 +290,7 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
         others = all_waiting(diff, step, &all);
         put_transfer(diff, &reason, way);
         reason.rank = reason.why == TL_NO_NAME ? awaited(diff, way, (double)all.change_ns) : -1;
-        if (reason.rank >= 0 && !diff->basis.other_work)
+        if (reason.rank >= 0)
             put_reason(diff, &reason, way);
     } else {
         reason.rank = is_long ? rank_of_long_steps(diff) : changed_rank(diff, step->part);

@@ -13,6 +13,7 @@
 #include "tlmpi/model/parameters.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Kernels shown; calls shown within one call (the rest is summed in one line); deepest level of calls shown. */
 enum { KERNELS_SHOWN = 20, CALLS_SHOWN = 12, DEEPEST = 200 };
@@ -222,6 +223,9 @@ static void put_kernels(FILE *out, const tl_diff_words *d)
         put_name(out, d, "", row->name);
         put_name(out, d, " replaced by ", row->b_name);
         put_name(out, d, " of ", row->operator);
+        if (row->ranks[0] != '\0')
+            tl_put(out, " on rank%s %.*s%s", strpbrk(row->ranks, ",-") != NULL ? "s" : "", (int)sizeof row->ranks,
+                   row->ranks, d->basis.by_role ? " of B" : "");
         tl_put(out, "</td><td>%s</td><td>", tl_diff_change_labels[row->change]);
         put_change(out, row->change_ns);
         tl_put(out, "</td><td>%.4g a %s</td><td>%.4g</td><td>%s</td><td>%s</td></tr>\n", row->a_count, compared(d),
