@@ -17,7 +17,6 @@
 #include "tlmpi/base/load.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The first 64 fractional bits of the square roots of 2, 3, 5 and 7, made odd. */
 #define ROOT2 UINT64_C(0x6a09e667f3bcc909)

@@ -4,7 +4,6 @@
 #include "tlmpi/job/run.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/part_file.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* Returns the length of the text without the first of the endings that it has. */

@@ -3,7 +3,6 @@
 #include "stages.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/transport/rows.h"
-#include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/side_table.h"
 #include "tlmpi/report/format/words.h"

@@ -6,7 +6,6 @@
 #include "tlmpi/model/names.h"
 #include "tlmpi/base/load.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/model/schema.h"
 
 #include <stdlib.h>
 #include <string.h>

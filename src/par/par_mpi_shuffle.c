@@ -6,8 +6,6 @@
  *              together from the places of their rows
  */
 #include "par_mpi.h"
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { COUNT_TAG = 6, ROWS_TAG = 7, BLOCK_BYTES = 1 << 20, BLOCKS_OUT = 8 };

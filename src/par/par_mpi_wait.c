@@ -2,7 +2,6 @@
 #include "par_mpi.h"
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* Largest message, bytes, that Open MPI completes as soon as it is sent.  With a longer one MPI may keep the sender
  * waiting until the receiver takes it, or move it in steps that ring no bell; the sender must then be told that it was

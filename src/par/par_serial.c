@@ -2,7 +2,6 @@
 #include "local.h"
 
 #include "tlmpi/base/part_file.h"
-#include "tlmpi/base/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/idle_tables.h"
-#include "tlmpi/model/tables.h"
 #include "tlmpi/model/work_tables.h"
 #include "tlmpi/trace/view.h"
 #include "tlmpi/trace_out/idle.h"

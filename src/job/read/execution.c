@@ -6,8 +6,6 @@
 #include "tlmpi/trace/event/values.h"
 #include "tlmpi/trace/read/execution.h"
 #include "tlmpi/trace/text/json.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool belongs_to(const tl_plan *plan, const tl_plan_side *side, const tl_plan_item *item)

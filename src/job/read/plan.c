@@ -5,7 +5,6 @@
  */
 #include "tlmpi/job/read/plan.h"
 #include "tlmpi/base/bytes.h"
-#include "tlmpi/base/log.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/par/par.h"

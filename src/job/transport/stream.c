@@ -8,7 +8,6 @@
  */
 #include "tlmpi/job/transport/rows.h"
 #include "internal.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 

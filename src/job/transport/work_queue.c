@@ -1,6 +1,5 @@
 /* work_queue.c - the reading proc's side of work_queue.h: asks for traces and sends their rows to the writer. */
 #include "internal.h"
-#include "tlmpi/base/group.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 

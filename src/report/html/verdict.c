@@ -11,7 +11,6 @@
 #include "page.h"
 
 #include "tlmpi/model/phase_tables.h"
-#include "tlmpi/model/side_table.h"
 #include "tlmpi/report/answers/tell.h"
 #include "tlmpi/report/ask.h"
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* rows.c - the rows of table clock. */
 #include "tlmpi/analysis/collective/clock.h"
-#include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"
 #include <string.h>

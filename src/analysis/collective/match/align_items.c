@@ -1,6 +1,5 @@
 /* align_items.c - converts participants to items for alignment, and writes the keys found back to participants. */
 #include "tlmpi/analysis/collective/match.h"
-#include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
 #include <stdlib.h>
 

@@ -3,7 +3,6 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/facts.h"
-#include <stdlib.h>
 
 /* A host's number is the row of its first rank. */
 void tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **rank_clocks, size_t *n)

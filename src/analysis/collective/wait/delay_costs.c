@@ -8,7 +8,6 @@
 #include "blame.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* late_rows.c - rows of a collective that its owner sends to proc 0: the arrival of each rank, and the activities in
  * which the rank exceeded its peers; and for which rank each rank waited. */
 #include "tlmpi/analysis/collective/wait.h"
-#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>

@@ -6,7 +6,6 @@
  */
 #include "enclosing_ops.h"
 #include "tlmpi/analysis/rank/measured.h"
-#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/work_tables.h"
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* steps.c - when were the steps, and when did the device finish each? */
 #include "tlmpi/analysis/rank/time.h"
-#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 
 static void step_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)

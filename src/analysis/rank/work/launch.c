@@ -10,7 +10,6 @@
  * A launch is any call of the runtime or driver that shares its correlation with device work, whatever its name.
  */
 #include "internal.h"
-#include <stdlib.h>
 
 typedef struct launching {
     const tl_rank_view *view;

@@ -1,7 +1,6 @@
 /* host_pieces.c - the median time of a piece of host work over the ranks of a role: the piece before the launch at one
  * position in the sequence of a step. */
 #include "internal.h"
-#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 void tl_host_pieces_add(tl_host_pieces *p, uint64_t position, int64_t ns)

@@ -7,7 +7,6 @@
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/parameters.h"
 #include <math.h>
-#include <stdlib.h>
 
 /* --------------------------------------------------------------------------------------------------------- why none */
 

@@ -8,7 +8,6 @@
  * q to m that is no longer than from q over p never decides the arrival at m, and is dropped.
  */
 #include "job_graph.h"
-#include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 

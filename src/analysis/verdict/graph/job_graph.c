@@ -10,7 +10,6 @@
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
-#include <string.h>
 
 static const tl_rank_graph no_graph = { .rank = -1, .pauses = &(tl_pause){ 0 } };
 

@@ -13,7 +13,6 @@
 #include "build.h"
 #include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
-#include <stdlib.h>
 
 /* A pass over the kernels by start.  Times are on the device's clock. */
 typedef struct reading {

@@ -4,7 +4,6 @@
  *                rank 3     ......[h2d][training_step ]       25 ms less in training_step: late, and no phase is longer
  */
 #include "internal.h"
-#include "tlmpi/base/group.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"

@@ -10,7 +10,6 @@
  */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
-#include "tlmpi/base/sort.h"
 
 /* By how much the rank is shorter in the classes with more, fewer or as many collectives; the class with the largest
  * amount, and that amount. */

@@ -2,7 +2,6 @@
  * ideal. */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>
 

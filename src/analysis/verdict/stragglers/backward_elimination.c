@@ -6,7 +6,6 @@
  */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
-#include "tlmpi/base/stats.h"
 #include <math.h>
 #include <string.h>
 

@@ -14,7 +14,6 @@
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/tables.h"
-#include <stdlib.h>
 
 typedef struct starts {
     const int32_t *ranks;

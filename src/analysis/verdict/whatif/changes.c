@@ -1,7 +1,6 @@
 /* changes.c - a change, read from the words of a user, and the work that it selects. */
 #include "tlmpi/analysis/verdict/whatif.h"
 #include "tlmpi/base/pattern.h"
-#include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/kind.h"
 #include <stdlib.h>
 #include <string.h>

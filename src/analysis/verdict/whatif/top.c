@@ -6,7 +6,6 @@
 #include "internal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <stdio.h>
 #include <stdlib.h>
