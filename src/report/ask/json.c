@@ -132,10 +132,8 @@ static void put_others_waiting(tl_json_writer *j, const tl_answers *a)
     tl_put_begin(j, "waited_for", '[');
     for (size_t i = 0; i < a->nwaited_for && i < TL_WAITED_FOR_MOST; i++) {
         const tl_awaited *of = &a->waited_for[i];
-        tl_put_begin(j, NULL, '{');
-        tl_put_all(j, tl_json_int("rank", of->rank), tl_json_int("ns", of->ns),
-                   tl_json_share("share", of->ns, a->wait_ns));
-        tl_put_end(j, '}');
+        tl_put_object(j, NULL, tl_json_int("rank", of->rank), tl_json_int("ns", of->ns),
+                      tl_json_share("share", of->ns, a->wait_ns));
     }
     tl_put_end(j, ']');
     tl_put_value(j, tl_json_int("ranks_waited_for", (int64_t)a->nwaited_for));
@@ -208,11 +206,9 @@ static void put_facts(tl_json_writer *j, const tl_answers *a)
                    tl_json_int("rank_ns", a->worst.ns), tl_json_share("rank_share", a->worst.ns, a->worst.wall_ns));
     tl_put_end(j, '}');
 
-    tl_put_begin(j, "imbalance", '{');
-    tl_put_all(j, tl_json_int("rank", i->rank), tl_json_real("times", i->times),
-               tl_json_int("roles_gain_ns", i->roles_ns), tl_json_int("chance_gain_ns", i->chance_ns),
-               tl_json_int("hosts_gain_ns", i->hosts_ns));
-    tl_put_end(j, '}');
+    tl_put_object(j, "imbalance", tl_json_int("rank", i->rank), tl_json_real("times", i->times),
+                  tl_json_int("roles_gain_ns", i->roles_ns), tl_json_int("chance_gain_ns", i->chance_ns),
+                  tl_json_int("hosts_gain_ns", i->hosts_ns));
 
     tl_put_begin(j, "critical_path", '{');
     if (path->ns > 0)
@@ -229,21 +225,20 @@ static void put_facts(tl_json_writer *j, const tl_answers *a)
                        "peer_ns unexplained_ns");
     tl_put_end(j, '}');
 
-    tl_put_begin(j, "trust", '{');
-    tl_put_all(j, tl_json_int("ranks", (int64_t)t->nranks), tl_json_int("ranks_missing", (int64_t)t->missing),
-               tl_json_int("ranks_damaged", (int64_t)t->damaged), tl_json_int("events_without_duration", t->untimed),
-               tl_json_int("ranks_without_device_work", (int64_t)t->workless),
-               tl_json_int("ranks_without_launches", (int64_t)t->launchless),
-               tl_json_int("ranks_duplicate", (int64_t)t->duplicates), tl_json_int("world_size", t->world),
-               tl_json_int("world_size_least", t->other_world), tl_json_int("ranks_unmarked", (int64_t)t->unmarked),
-               tl_json_int("ranks_with_steps_of_others", (int64_t)t->following),
-               tl_json_int("steps", (int64_t)t->nsteps), tl_json_int("collectives", t->collectives),
-               tl_json_int("matched", t->matched), tl_json_int("outside_steps", t->outside),
-               tl_json_int("waiting_hidden_ns", t->hidden_wait_ns), tl_json_int("clocks", t->clocks),
-               tl_json_int("clock_uncertainty_ns", t->clock_uncertainty_ns), tl_json_int("clocks_shifted", t->shifted),
-               tl_json_bool("clocks_compared", !t->untied), tl_json_bool("simulated", t->simulated),
-               tl_json_real("model_error", t->model_error), tl_json_int("wall_ns", a->wall_ns));
-    tl_put_end(j, '}');
+    tl_put_object(
+        j, "trust", tl_json_int("ranks", (int64_t)t->nranks), tl_json_int("ranks_missing", (int64_t)t->missing),
+        tl_json_int("ranks_damaged", (int64_t)t->damaged), tl_json_int("events_without_duration", t->untimed),
+        tl_json_int("ranks_without_device_work", (int64_t)t->workless),
+        tl_json_int("ranks_without_launches", (int64_t)t->launchless),
+        tl_json_int("ranks_duplicate", (int64_t)t->duplicates), tl_json_int("world_size", t->world),
+        tl_json_int("world_size_least", t->other_world), tl_json_int("ranks_unmarked", (int64_t)t->unmarked),
+        tl_json_int("ranks_with_steps_of_others", (int64_t)t->following), tl_json_int("steps", (int64_t)t->nsteps),
+        tl_json_int("collectives", t->collectives), tl_json_int("matched", t->matched),
+        tl_json_int("outside_steps", t->outside), tl_json_int("waiting_hidden_ns", t->hidden_wait_ns),
+        tl_json_int("clocks", t->clocks), tl_json_int("clock_uncertainty_ns", t->clock_uncertainty_ns),
+        tl_json_int("clocks_shifted", t->shifted), tl_json_bool("clocks_compared", !t->untied),
+        tl_json_bool("simulated", t->simulated), tl_json_real("model_error", t->model_error),
+        tl_json_int("wall_ns", a->wall_ns));
 }
 
 /* Writes an array of n rows, one object each. */

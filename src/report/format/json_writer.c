@@ -1,6 +1,6 @@
 /* json_writer.c - a JSON object, a value at a time. */
 #include "tlmpi/report/format/json_writer.h"
-#include "cell.h"
+#include "tlmpi/report/format/print.h"
 #include "tlmpi/model/table.h"
 #include <inttypes.h>
 

@@ -11,7 +11,6 @@
  * auto leaves instants in ns, which need all their digits.
  */
 #include "tlmpi/report/format/print.h"
-#include "cell.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/report/format/json_writer.h"

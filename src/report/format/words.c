@@ -1,6 +1,6 @@
 /* words.c - lines of words, numbers and lists in a sentence, and text in a page. */
 #include "tlmpi/report/format/words.h"
-#include "cell.h"
+#include "tlmpi/report/format/print.h"
 
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/mem.h"

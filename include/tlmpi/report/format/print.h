@@ -36,6 +36,17 @@ typedef enum tl_unit_choice { TL_UNIT_NS, TL_UNIT_US, TL_UNIT_MS, TL_UNIT_S, TL_
 /* Returns the number of ns in the unit named by a word of n bytes: ns, us, ms or s; 0: another word. */
 double tl_unit_named(const char *word, size_t n);
 
+/* Numbers and texts of a cell, which sentences and JSON have, too. */
+
+/* Writes ns with three digits, in the largest suitable unit, at least `least`: "20.4 ms". */
+void tl_time_words(char *out, size_t size, double ns, tl_unit_choice least);
+
+/* Writes the shortest text that reads back as the same double. */
+void tl_double_format(char *out, size_t n, double value);
+
+/* Returns the columns of a terminal that the text takes: 2 for a character of East Asian scripts and a picture, else 1. */
+size_t tl_text_columns(tl_text text);
+
 typedef struct tl_printer {
     FILE *out;
     const tl_schema *schema;
