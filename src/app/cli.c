@@ -1,6 +1,5 @@
 /* cli.c - which command runs, with which options and words. */
 #include "cli.h"
-#include "options.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/job/augment.h"
 #include "tlmpi/job/reps.h"

@@ -3,7 +3,7 @@
  *     hta          needs all ranks at once: proc 0 makes its tables
  *     tracelens    every proc does its share of the ranks; proc 0 makes the tables over all ranks
  */
-#include "options.h"
+#include "cli.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/log.h"

@@ -1,5 +1,5 @@
 /* option_types.c - the types of option values: how a text becomes a value. */
-#include "options.h"
+#include "cli.h"
 
 #include "tlmpi/report/format/print.h"
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* options.c - the options, each defined once. */
 #define _XOPEN_SOURCE 700 /* realpath */
-#include "options.h"
+#include "cli.h"
 
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/report/format/print.h"

@@ -1,7 +1,6 @@
 /* whatif.c - tlmpi whatif: the changes, and the traces to which the changes are applied: traces on the command line, or
  * the traces of a result file. */
 #include "cli.h"
-#include "options.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/model/tables.h"
