@@ -146,7 +146,8 @@ static void draw_bars(tl_page *page, const bars *b, const uint32_t *order, const
     const bar all = mean_of(b, order, b->v.n);
     const int others = tl_row_y(&rows, rows.n) + APART, bottom = many ? others + BANDS * PITCH : others - APART;
     const tl_phrase finding = tl_phrase_of(
-        "All %zu ranks in the mean: compute %s, exposed waiting %s, exposed transfer %s, idle %s.", b->v.n,
+        "%s: compute %s, exposed waiting %s, exposed transfer %s, idle %s.",
+        b->v.n == 1 ? "The rank" : tl_phrase_of("All %zu ranks in the mean", b->v.n).text,
         tl_part_in_words(all.ns[COMPUTE] + all.ns[HIDDEN], all.wall_ns).text,
         tl_part_in_words(all.ns[WAITING], all.wall_ns).text, tl_part_in_words(all.ns[TRANSFER], all.wall_ns).text,
         tl_part_in_words(all.ns[IDLE] + all.ns[IDLE + 1] + all.ns[IDLE + 2] + all.ns[OTHER], all.wall_ns).text);

@@ -187,7 +187,7 @@ static void put_blame(tl_page *page, const figure *what, const tl_heat *h)
 static void draw_blame(tl_page *page, const figure *what)
 {
     const tl_table *table = tl_page_table(page, &tl_blame_step_schema);
-    if (table == NULL)
+    if (table == NULL || page->answers->trust.nranks < 2)
         return;
     int64_t times = what->of_others ? tl_ns_max(1, (int64_t)page->answers->trust.nranks - 1) : 1;
     int32_t *ranks = tl_calloc(table->n, sizeof *ranks);

@@ -23,6 +23,7 @@ typedef struct matrix {
     unit *units;
     size_t n, *unit_of;         /* by row of table rank */
     int64_t (*cells)[2];        /* direct, passed on; n + 1 rows of n cells: the last row is of ranks without a unit */
+    int *y;                     /* by row: its upper end; 0: of many rows, not drawn, since all its cells are 0 */
     bool several, others;       /* the last row has waiting; the last unit stands for all other ranks */
     int64_t direct_ns, most_ns; /* direct waiting of all cells; the largest cell */
 } matrix;
@@ -91,7 +92,11 @@ static void group_by_rank(matrix *m, const tl_table *blame)
 
 static void sum_cells(matrix *m, const tl_page *page, const tl_table *blame)
 {
+    enum { FEW = 16 };
     m->cells = tl_calloc((m->n + 1) * m->n, sizeof *m->cells);
+    m->y = tl_calloc(m->n + 1, sizeof *m->y);
+    for (size_t i = 0; i < m->n; i++)
+        m->y[i] = m->n <= FEW;
     TL_ROWS (const tl_blame, row, blame) {
         size_t to = unit_of(m, row->to_rank), from = unit_of(m, row->from_rank);
         if (to == m->n)
@@ -101,6 +106,7 @@ static void sum_cells(matrix *m, const tl_page *page, const tl_table *blame)
         for (size_t k = 0; k < 2; k++) {
             int64_t *sum = &m->cells[from * m->n + to][k];
             *sum = tl_ns_sum(*sum, ns[k]);
+            m->y[from] |= ns[k] > 0;
             m->most_ns = tl_ns_max(m->most_ns, *sum);
             m->units[to].ns[k] = tl_ns_sum(m->units[to].ns[k], ns[k]);
         }
@@ -120,7 +126,7 @@ static const char *name_of(const matrix *m, size_t row)
     return row < m->n ? m->units[row].name.text : "several";
 }
 
-static void draw_cells(FILE *out, const matrix *m, int top, int high)
+static void draw_cells(FILE *out, const matrix *m, int high)
 {
     const tl_shades shades = tl_shades_of_parts();
     const double wide = 100.0 / (double)m->n;
@@ -130,7 +136,7 @@ static void draw_cells(FILE *out, const matrix *m, int top, int high)
         int shade = tl_shade_of(&shades, (double)ns / (double)m->most_ns);
         if (shade > 0)
             tl_put_told_box(out, tl_phrase_of("%c%d", k == 0 ? 'a' : 'b', shade).text,
-                            wide * ((double)to + 0.5 * (double)k), wide / 2, top + (int)from * high + 1, high - 1,
+                            wide * ((double)to + 0.5 * (double)k), wide / 2, m->y[from] + 1, high - 1,
                             k == 0 ? "%s waits for %s: %s" : "others wait for %s, which waits for %s: %s",
                             name_of(m, from), name_of(m, to), tl_duration(ns).text);
     }
@@ -140,7 +146,7 @@ static void draw_matrix(tl_page *page, const matrix *m)
 {
     enum { TOP = 18, LEFT = 96, WIDEST = 48, CHAR = 7, PHONE = 260 };
     FILE *out = page->out;
-    int high = m->n <= 16 ? 20 : m->n <= TL_HEAT_WORST ? 15 : 12, rows = (int)(m->n + m->several);
+    int high = m->n <= 16 ? 20 : m->n <= TL_HEAT_WORST ? 15 : 12, bottom = TOP;
     const unit *worst = m->units;
     for (size_t k = 0; k + m->others < m->n; k++)
         worst = m->units[k].ns[0] > worst->ns[0] ? &m->units[k] : worst;
@@ -150,12 +156,17 @@ static void draw_matrix(tl_page *page, const matrix *m)
                                            tl_part_in_words(worst->ns[0], m->direct_ns).text,
                                            worst->ns[1] > 0 ? tl_duration(worst->ns[1]).text : "nothing");
 
+    for (size_t r = 0; r < m->n + m->several; r++)
+        if (m->y[r] != 0) {
+            m->y[r] = bottom;
+            bottom += high;
+        }
     fprintf(out, "<div style=\"--most:%zupx\">\n", LEFT + m->n * WIDEST);
-    tl_figure_begin(out, "matrix", "Who waits for whom", finding.text, LEFT, TOP + rows * high + 2);
-    tl_put_box(out, "n", 0, 100, TOP, rows * high);
+    tl_figure_begin(out, "matrix", "Who waits for whom", finding.text, LEFT, bottom + 2);
+    tl_put_box(out, "n", 0, 100, TOP, bottom - TOP);
     for (size_t k = 0; k < m->n; k++)
         if (m->units[k].named)
-            tl_put_box(out, "band", (double)k * 100 / (double)m->n, 100.0 / (double)m->n, TOP, rows * high);
+            tl_put_box(out, "band", (double)k * 100 / (double)m->n, 100.0 / (double)m->n, TOP, bottom - TOP);
     size_t longest = 0, stride = 1;
     for (size_t k = 0; k < m->n; k++)
         longest = strlen(m->units[k].head.text) > longest ? strlen(m->units[k].head.text) : longest;
@@ -164,23 +175,25 @@ static void draw_matrix(tl_page *page, const matrix *m)
     for (size_t k = 0; k < m->n; k += stride)
         tl_put_at(out, m->units[k].named ? "middle named" : "middle quiet", ((double)k + 0.5) * 100 / (double)m->n,
                   TOP - 5, "%s", m->units[k].head.text);
-    for (int r = 0; r < rows; r++) {
-        bool named = (size_t)r < m->n && m->units[r].named;
-        tl_put_level(out, TOP + r * high);
+    for (size_t r = 0; r < m->n + m->several; r++) {
+        bool named = r < m->n && m->units[r].named;
+        if (m->y[r] == 0)
+            continue;
+        tl_put_level(out, m->y[r]);
         tl_put_side(out,
                     named       ? "named"
                     : high < 15 ? "small"
                                 : "",
-                    TOP + r * high + high / 2 + 4, "%.16s", name_of(m, (size_t)r));
+                    m->y[r] + high / 2 + 4, "%.16s", name_of(m, r));
     }
-    draw_cells(out, m, TOP, high);
+    draw_cells(out, m, high);
     tl_figure_end(
         out,
         (const tl_meaning[]){ { "a4", "waits for the rank of the column itself" },
                               { "b4", "passed on: others wait for the row's rank, which had waited for it" } },
         2, NULL,
         tl_phrase_of("The strongest shade is most, %s; the next from half of it, a fifth, a tenth; what is below "
-                     "1 %% is left out.%s",
+                     "1 %% is left out, and of many ranks those that do not wait.%s",
                      tl_duration(m->most_ns).text,
                      m->several ? " Several: groups of more than 32 ranks, which are not told apart." : "")
             .text);
@@ -202,4 +215,5 @@ void tl_draw_matrix(tl_page *page)
     free(m.units);
     free(m.unit_of);
     free(m.cells);
+    free(m.y);
 }

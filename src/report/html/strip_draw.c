@@ -164,17 +164,19 @@ static tl_phrase finding_of(const tl_strip *s)
         named = s->ranks[i].named ? s->ranks[i].rank : named;
         nnamed += s->ranks[i].named;
     }
-    tl_phrase who = { "" }, on = { "" };
+    tl_phrase who = { "" }, wait = { "" }, on = { "" };
     if (nnamed > 0 && s->for_named_ns > s->wait_ns / 2) /* less of it directly says little: waits are passed on */
         who =
             tl_phrase_of(", %s of it for %s", tl_part_in_words(s->for_named_ns, s->wait_ns).text,
                          nnamed == 1 ? tl_phrase_of("rank %" PRId32, named).text : "the ranks that the verdict names");
+    if (s->nranks > 1)
+        wait = tl_phrase_of(" The ranks drawn wait %.20s for others%.100s.", tl_duration(s->wait_ns).text, who.text);
     if (most >= 0)
         on = tl_phrase_of(" The critical path is on rank %" PRId32 " for %s of the time.", most,
                           tl_part_in_words(most_ns, step_ns).text);
-    return tl_phrase_of("%.40s, %.20s long. The ranks drawn wait %.20s for others%.100s.%.100s",
+    return tl_phrase_of("%.40s, %.20s long.%.150s%.100s",
                         s->step < 0 ? "The whole recording" : tl_phrase_of("Step %" PRId32, s->step).text,
-                        tl_duration(step_ns).text, tl_duration(s->wait_ns).text, who.text, on.text);
+                        tl_duration(step_ns).text, wait.text, on.text);
 }
 
 /* Writes the legend of the classes that the picture contains. */
