@@ -96,15 +96,17 @@ double *tl_column(const uint32_t *order, size_t n, const double *first, size_t s
     return v;
 }
 
+/* The sum is compensated (Kahan), as in pandas: HTA rounds sums and means to hundredths. */
 tl_real_stats tl_stats_of(const uint32_t *order, size_t n, const double *first, size_t size)
 {
     tl_real_stats stats = { .mean = NAN, .std = NAN, .min = NAN, .max = NAN };
-    double squares = 0;
+    double squares = 0, lost = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const double x = value_at(order, i, first, size);
+        const double x = value_at(order, i, first, size), more = (isnan(x) ? 0 : x) - lost, sum = stats.sum + more;
         stats.n += isnan(x) ? 0 : 1;
-        stats.sum += isnan(x) ? 0 : x;
+        lost = sum - stats.sum - more;
+        stats.sum = sum;
         stats.min = fmin(stats.min, x); /* fmin and fmax ignore NaN */
         stats.max = fmax(stats.max, x);
     }
@@ -146,7 +148,7 @@ void tl_real_describe(double out[TL_NDESCRIBED], double *v, size_t n)
     const tl_real_stats stats = tl_stats_of(NULL, n, v, sizeof *v);
 
     out[0] = (double)n;
-    out[1] = stats.mean;
+    out[1] = n > 0 ? tl_numpy_sum(v, n, 1) / (double)n : NAN;
     out[2] = stats.std;
     tl_real_sort(v, n);
     for (size_t i = 0; i <= 4; i++)

@@ -27,8 +27,8 @@ static inline double tl_numpy_round(double scale, double value)
     return rint(value * scale) / scale;
 }
 
-/* Returns the sum of n doubles, `stride` doubles apart, added in numpy's order: the difference of two large sums of HTA
- * has no more than the digits that this order leaves. */
+/* Returns the sum of n doubles, `stride` doubles apart, added in numpy's order: HTA rounds means, and takes differences
+ * of large sums, of which few digits are left. */
 double tl_numpy_sum(const double *v, size_t n, size_t stride);
 
 /* Statistics of some numbers, NaN left out.  Mean, min and max are NaN for n = 0; std divides by n - 1, and is NaN for

@@ -1,5 +1,5 @@
 /* names.c - the table of names and categories, with the properties that HTA derives from a text: its class as a kernel,
- * its traits, its step; and shortened names.
+ * its traits, its step; shortened names; and the bars of HTA's timeline, with their names.
  *
  *     communication   nccl..., hip..., hccl..., or ncclKernel anywhere
  *     memory          Memcpy..., Memset..., dma...
