@@ -3,6 +3,7 @@
  */
 #include "critical_path.h"
 #include "tlmpi/base/group.h"
+#include "tlmpi/base/hash.h"
 #include <stdlib.h>
 
 const char *const tl_hta_edge_labels[TL_HTA_NEDGE_KINDS] = {
@@ -22,15 +23,18 @@ const char *const tl_hta_edge_labels[TL_HTA_NEDGE_KINDS] = {
 
 /* A launch, listed twice: by the process and stream of its kernel, and by the track of its call and that stream. */
 typedef struct launch {
-    bool by_caller;
-    uint32_t text;       /* pid as a text, if no number */
-    int64_t who, stream; /* who: pid; by_caller: track of the call */
+    uint64_t place; /* hash of these two */
     double ts;
     uint32_t kernel; /* index */
 } launch;
 
-TL_SORT_BY(by_place, launch, by_caller, text, who, stream)
-TL_SORT_BY(by_place_and_time, launch, by_caller, text, who, stream, ts)
+TL_SORT_BY(by_place, launch, place)
+TL_SORT_BY(by_place_and_time, launch, place, ts)
+
+static uint64_t place_of(uint64_t kind, uint64_t who, int64_t stream)
+{
+    return tl_hash_mix(tl_hash_mix(kind, who), (uint64_t)stream);
+}
 
 /* Returns the linked row if it is on a stream and has a link itself; else NULL. */
 static const tl_hta_row *linked_work(const tl_hta_rank_calls *c, const tl_hta_row *row)
@@ -42,12 +46,12 @@ static const tl_hta_row *linked_work(const tl_hta_rank_calls *c, const tl_hta_ro
 static launch launch_by_device(const tl_hta_rank_calls *c, const tl_hta_row *work, int64_t stream, double ts)
 {
     const tl_track *track = &c->frame->tracks.v[work->track];
-    return (launch){ false, track->pid_text, track->pid, stream, ts, work->index };
+    return (launch){ place_of(track->pid_text, (uint64_t)track->pid, stream), ts, work->index };
 }
 
 static launch launch_by_caller(const tl_hta_row *call, const tl_hta_row *work)
 {
-    return (launch){ true, 0, call->track, work->stream, call->ts, work->index };
+    return (launch){ place_of(UINT64_MAX, call->track, work->stream), call->ts, work->index };
 }
 
 /* Fills source and target.  The stream and process of a record are taken from the first row that waits for it. */

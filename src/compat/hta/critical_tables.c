@@ -232,9 +232,6 @@ static const struct {
  * synchronisation on the path adds an arrow.
  */
 
-/* Categories of the complete events that HTA keeps off the path. */
-#define KEPT (TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_PYTHON))
-
 typedef struct overlaid {
     const tl_hta_path_graph *graph;
     tl_trace trace;
@@ -309,7 +306,8 @@ static tl_status decide_fates(overlaid *o, const char *path, tl_error *err)
     o->fate = tl_calloc(n, sizeof *o->fate);
     o->event = tl_calloc(n, sizeof *o->event);
     for (uint32_t i = 0; i < events->n; i++) {
-        bool kept = !(events->flags[i] & TL_EVENT_PH_X) || (TL_CAT_BIT(tl_event_cat(events, i)) & KEPT) != 0;
+        bool kept =
+            !(events->flags[i] & TL_EVENT_PH_X) || (TL_CAT_BIT(tl_event_cat(events, i)) & TL_HTA_KEPT_OFF_PATH) != 0;
         o->fate[events->uid[i]] = kept ? TL_ENTRY_KEPT : TL_ENTRY_DROPPED;
         o->event[events->uid[i]] = i;
     }

@@ -139,9 +139,6 @@ static void summarise_rows(tl_hta_frame *frame, const tl_meta *meta)
                                                                : TL_HTA_NO_LAUNCH;
 }
 
-/* Categories of the complete events ("ph": "X") that HTA's overlaid trace keeps off the path. */
-#define OVERLAY_KEEPS (TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_PYTHON))
-
 void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verbatim *words, bool ns,
                        tl_hta_symbols *symbols)
 {
@@ -155,8 +152,8 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
         translate[i] = TL_NO_NAME;
     copy_tracks(frame, events);
     for (size_t i = 0; i < events->n; i++) {
-        frame->nplain +=
-            (events->flags[i] & TL_EVENT_PH_X) != 0 && (TL_CAT_BIT(tl_event_cat(events, i)) & OVERLAY_KEEPS) == 0;
+        frame->nplain += (events->flags[i] & TL_EVENT_PH_X) != 0 &&
+                         (TL_CAT_BIT(tl_event_cat(events, i)) & TL_HTA_KEPT_OFF_PATH) == 0;
         if (!is_kept(events, words, i))
             continue;
         tl_hta_row row = row_of(events, words, i, round);

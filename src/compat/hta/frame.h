@@ -157,6 +157,9 @@ typedef struct tl_hta_frame {
 
 void tl_hta_frame_free(tl_hta_frame *frame);
 
+/* Categories of the complete events ("ph": "X") that HTA's trace with a critical path keeps off the path, too. */
+#define TL_HTA_KEPT_OFF_PATH (TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_PYTHON))
+
 /* fill: copies the rows that HTA keeps from a trace that was read with the hook of `words`.  With `ns`, time stamps are
  * not rounded. */
 void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verbatim *words, bool ns,

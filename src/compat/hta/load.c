@@ -216,27 +216,23 @@ static bool is_before(void *context, uint32_t a, uint32_t b)
  * (unknown), and takes the first, or the second if the first is -1.  No row equals a first step of NaN. */
 static void find_steps(limits *l, const tl_hta_frame *frame)
 {
-    TL_VEC(int64_t) steps = { 0 }; /* in order of first sight */
-    TL_VEC(uint32_t) order = { 0 };
+    numbers steps = { 0 }; /* in order of first sight */
     tl_map seen = { 0 };
 
+    TL_EACH (const tl_hta_row, row, frame->rows)
+        if (tl_map_count(&seen, (uint64_t)row->iteration) == 0)
+            tl_vec_push(&steps, row->iteration);
+    uint32_t *order = tl_malloc(steps.n * sizeof *order);
     l->lowest_step = TL_HTA_NO_STEP;
-    TL_EACH (const tl_hta_row, row, frame->rows) {
-        int64_t step = row->iteration;
-        if (tl_map_get(&seen, (uint64_t)step) != TL_MAP_NONE)
-            continue;
-        tl_map_put(&seen, (uint64_t)step, 0);
-        tl_vec_push(&order, (uint32_t)steps.n);
-        tl_vec_push(&steps, step);
-        if (step >= 0 && (l->lowest_step < 0 || step < l->lowest_step))
-            l->lowest_step = step;
+    for (uint32_t i = 0; i < steps.n; i++) {
+        order[i] = i;
+        if (steps.v[i] >= 0 && (l->lowest_step < 0 || steps.v[i] < l->lowest_step))
+            l->lowest_step = steps.v[i];
     }
-    if (steps.n > 0) {
-        tl_python_sort(order.v, steps.n, is_before, steps.v);
-        l->first_step = steps.v[order.v[steps.n > 1 && steps.v[order.v[0]] == TL_HTA_NO_STEP]];
-    }
+    tl_python_sort(order, steps.n, is_before, steps.v);
+    l->first_step = steps.v[order[steps.n > 1 && steps.v[order[0]] == TL_HTA_NO_STEP]];
     free(steps.v);
-    free(order.v);
+    free(order);
     tl_map_free(&seen);
 }
 
