@@ -156,10 +156,12 @@ static inline void tl_csv_close(tl_csv *csv)
     tl_csv_end(csv, true);
 }
 
-/* Ends a table that is kept if it has rows. */
-static inline void tl_csv_close_rows(tl_csv *csv)
+/* Ends a table that is kept if it has rows; returns whether it has. */
+static inline bool tl_csv_close_rows(tl_csv *csv)
 {
-    tl_csv_end(csv, tl_csv_has_rows(csv));
+    const bool kept = tl_csv_has_rows(csv);
+    tl_csv_end(csv, kept);
+    return kept;
 }
 
 /* Removes the .csv files of the folder whose names begin with one of the words in `begins`, a list that ends with

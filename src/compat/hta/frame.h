@@ -265,14 +265,13 @@ void tl_hta_job_align(tl_hta_job *job, bool include_last_step);
  * why. */
 typedef void tl_hta_table(tl_hta_job *job);
 
-/* TL_HTA_TABLE defines a tl_hta_table that writes NAME.csv, to which `rows` adds the rows of each rank.  `none`: why
- * there is no table without rows; NULL: there is one, empty. */
+/* TL_HTA_TABLE defines a tl_hta_table that writes NAME.csv, to which `rows` adds the rows of each rank. */
 typedef void tl_hta_rows(tl_csv *csv, const tl_hta_frame *frame);
-void tl_hta_write_ranks(tl_hta_job *job, const char *name, const char *header, tl_hta_rows *rows, const char *none);
-#define TL_HTA_TABLE(function, name, header, rows, none)                                                               \
+void tl_hta_write_ranks(tl_hta_job *job, const char *file, const char *header, tl_hta_rows *rows);
+#define TL_HTA_TABLE(function, name, header, rows)                                                                     \
     void function(tl_hta_job *job)                                                                                     \
     {                                                                                                                  \
-        tl_hta_write_ranks(job, name, header, rows, none);                                                             \
+        tl_hta_write_ranks(job, name ".csv", header, rows);                                                            \
     }
 
 /* The functions that write the tables, in this order. */

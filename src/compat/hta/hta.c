@@ -205,14 +205,10 @@ void tl_hta_job_align(tl_hta_job *job, bool include_last_step)
         (void)tl_hta_frame_cut(&job->frames.v[i], include_last_step, &job->out.error);
 }
 
-void tl_hta_write_ranks(tl_hta_job *job, const char *name, const char *header, tl_hta_rows *rows, const char *none)
+void tl_hta_write_ranks(tl_hta_job *job, const char *file, const char *header, tl_hta_rows *rows)
 {
-    char file[64];
-    snprintf(file, sizeof file, "%s.csv", name);
     tl_csv csv = tl_csv_open(&job->out, file, header);
     TL_EACH (const tl_hta_frame, frame, job->frames)
         rows(&csv, frame);
-    if (none != NULL && !tl_csv_has_rows(&csv))
-        tl_hta_note(&job->out, "%s: %s", name, none);
-    tl_csv_end(&csv, none == NULL || tl_csv_has_rows(&csv));
+    tl_csv_close(&csv);
 }

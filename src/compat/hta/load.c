@@ -105,7 +105,7 @@ static void write_categories(tl_csv *csv, const tl_hta_frame *frame)
 TL_HTA_TABLE(tl_hta_events_by_category, "events_by_category",
              "rank,cat,count,sum_dur,negative_dur,zero_dur,min_ts,max_ts,max_end,stream_minus_1,stream_0,"
              "linked,unlinked,not_linkable,iteration_minus_1,iteration_nan",
-             write_categories, NULL)
+             write_categories)
 
 /* Writes the step numbers of the step rows left after the cut, of any category and rank. */
 void tl_hta_profiler_steps(tl_hta_job *job)
@@ -154,7 +154,7 @@ static void write_steps(tl_csv *csv, const tl_hta_frame *frame)
 }
 
 TL_HTA_TABLE(tl_hta_events_by_iteration, "events_by_iteration", "rank,iteration,cpu_events,gpu_events,gpu_dur",
-             write_steps, NULL)
+             write_steps)
 
 static void write_device(tl_csv *csv, const tl_hta_frame *frame)
 {
@@ -168,7 +168,7 @@ static void write_device(tl_csv *csv, const tl_hta_frame *frame)
 
 TL_HTA_TABLE(tl_hta_gpu_events, "gpu_events",
              "rank,index,ts,dur,stream,correlation,index_correlation,iteration,pid,tid,cat,kernel_type,name",
-             write_device, NULL)
+             write_device)
 
 /* Writes the window of each profiler step row, on the host and on the device. */
 static void write_windows(tl_csv *csv, const tl_hta_frame *frame)
@@ -180,7 +180,7 @@ static void write_windows(tl_csv *csv, const tl_hta_frame *frame)
     }
 }
 
-TL_HTA_TABLE(tl_hta_profiler_step_windows, "profiler_step_windows", "rank,iter,ts,dur,end", write_windows, NULL)
+TL_HTA_TABLE(tl_hta_profiler_step_windows, "profiler_step_windows", "rank,iter,ts,dur,end", write_windows)
 
 /* ---------------------------------------------------------------------------------------------------------- filters */
 
@@ -230,7 +230,8 @@ static void find_steps(limits *l, const tl_hta_frame *frame)
             l->lowest_step = steps.v[i];
     }
     tl_python_sort(order, steps.n, is_before, steps.v);
-    l->first_step = steps.v[order[steps.n > 1 && steps.v[order[0]] == TL_HTA_NO_STEP]];
+    if (steps.n > 0)
+        l->first_step = steps.v[order[steps.n > 1 && steps.v[order[0]] == TL_HTA_NO_STEP]];
     free(steps.v);
     free(order);
     tl_map_free(&seen);
@@ -296,4 +297,4 @@ static void write_rank(tl_csv *csv, const tl_hta_frame *frame)
     }
 }
 
-TL_HTA_TABLE(tl_hta_filter_counts, "filter_counts", "rank,filter,events,sum_dur", write_rank, NULL)
+TL_HTA_TABLE(tl_hta_filter_counts, "filter_counts", "rank,filter,events,sum_dur", write_rank)

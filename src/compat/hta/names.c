@@ -290,9 +290,8 @@ void tl_hta_names(tl_hta_job *job)
     tl_bytes_free(&plotted);
     free(places);
     free(ids);
-    if (!tl_csv_has_rows(&csv))
+    if (!tl_csv_close_rows(&csv))
         tl_hta_note(&job->out, "names: all ranks: no name is shortened and none is a kernel's");
-    tl_csv_close_rows(&csv);
 }
 
 /* ------------------------------------------------------------------------------------------------------- the bars */
@@ -353,7 +352,6 @@ void tl_hta_timeline_gpu(tl_hta_job *job)
     tl_bytes_free(&twice);
     tl_names_free(&texts);
     free(shown);
-    if (!tl_csv_has_rows(&csv))
+    if (!tl_csv_close_rows(&csv))
         tl_hta_note(&job->out, "timeline_gpu: all ranks: no GPU events, where HTA has no timeline");
-    tl_csv_close_rows(&csv);
 }

@@ -249,11 +249,9 @@ void tl_hta_bandwidths(tl_hta_job *job)
         free(speeds);
         free(copies.v);
     }
-    const bool any = tl_csv_has_rows(&table), any_speed = tl_csv_has_rows(&summary);
+    const bool any = tl_csv_close_rows(&table), any_speed = tl_csv_close_rows(&summary);
     if (!any)
         tl_hta_note(&job->out, "memory_bw: no memory is copied or set on a stream");
-    tl_csv_end(&table, any);
-    tl_csv_end(&summary, any_speed);
     if (any && !any_speed) {
         summary = tl_csv_open(&job->out, "memory_bw_summary.csv", "index," DESCRIBED("memory_bw_gbps"));
         tl_csv_close(&summary);
@@ -278,7 +276,6 @@ void tl_hta_counter_events(tl_hta_job *job)
         free(queues.v);
         free(copies.v);
     }
-    if (!tl_csv_has_rows(&csv))
+    if (!tl_csv_close_rows(&csv))
         tl_hta_note(&job->out, "counter_events: no rank has queues, and so none has counters");
-    tl_csv_close_rows(&csv);
 }

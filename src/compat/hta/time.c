@@ -66,7 +66,7 @@ static void write_division(tl_csv *csv, const tl_hta_frame *frame)
 TL_HTA_TABLE(tl_hta_temporal_breakdown, "temporal_breakdown",
              "rank,idle_time(us),compute_time(us),non_compute_time(us),kernel_time(us),"
              "idle_time_pctg,compute_time_pctg,non_compute_time_pctg",
-             write_division, NULL)
+             write_division)
 
 /* Writes the percentage of communication time that overlaps compute; NaN without communication. */
 void tl_hta_comm_comp_overlap(tl_hta_job *job)

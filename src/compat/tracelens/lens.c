@@ -59,10 +59,9 @@ static const struct {
 
 static uint16_t bits_of_name(tl_text name)
 {
-    static const char *const kernel[] = { ".kd", NULL };
     const size_t nplatform = tl_text_starts(name, "hip") ? 3 : tl_text_starts(name, "cuda") ? 4 : name.n;
     char *lower = tl_strndup(name.p, name.n);
-    char *bare = tl_strndup(name.p, name.n - (tl_name_has_ending(name.p, kernel) ? 3 : 0));
+    char *bare = tl_strndup(name.p, name.n - (name.n > 3 && strcmp(name.p + name.n - 3, ".kd") == 0 ? 3 : 0));
     const char *const texts[NTEXTS] = { name.p, name.p + nplatform, lower, bare };
     unsigned says = TL_LENS_LOOKED_AT;
 
