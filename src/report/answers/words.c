@@ -89,16 +89,6 @@ static tl_phrase clocks_in_words(const tl_trust *t)
                         tl_duration(t->clock_uncertainty_ns).text, tl_grouped(t->blurred).text);
 }
 
-/* Returns how long others wait, and how much of that repairing the culprit would save. */
-static tl_phrase unlike_gain_in_words(const tl_culprit *c)
-{
-    if (c->gain_ns > c->waited_ns)
-        return tl_phrase_of("its delay, and what others wait for it, is less than half of what would be saved");
-    return tl_phrase_of(
-        "others wait %s each for %s, but only %s would be saved: the rest is hidden, waited anyway, or not simulated",
-        tl_duration(c->waited_ns).text, tl_is_several(c) ? "them" : "it", tl_duration(c->gain_ns).text);
-}
-
 /* Returns the doubt with its numbers if these matter for the trust; else the doubt's meaning. */
 tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
 {
@@ -143,9 +133,15 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                             ": they may be of two jobs",
                             t->other_world, tl_plural(t->other_world), t->world);
     case TL_DOUBT_GAIN:
-        if (a->first != NULL && a->first->gain_ns >= 0)
-            return unlike_gain_in_words(a->first);
-        break;
+        if (a->first == NULL || a->first->gain_ns < 0)
+            break;
+        if (a->first->gain_ns > a->first->waited_ns)
+            return tl_phrase_of("its delay, and what others wait for it, is less than half of what would be saved");
+        return tl_phrase_of(
+            "others wait %s each for %s, but only %s would be saved: the rest is hidden, waited anyway, "
+            "or not simulated",
+            tl_duration(a->first->waited_ns).text, tl_is_several(a->first) ? "them" : "it",
+            tl_duration(a->first->gain_ns).text);
     case TL_DOUBT_EXCESS:
         return tl_phrase_of(
             "others wait for a rank or host that does more than its peers, or a step takes %g %% longer than others "

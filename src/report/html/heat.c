@@ -330,17 +330,6 @@ static void draw_cells(const drawing *d)
     tl_plot_end(d->out);
 }
 
-static void draw_steps(const drawing *d)
-{
-    const tl_heat_steps *steps = d->heat->steps;
-    int y = y_of(d, d->nrows) + 14;
-    bool whole = d->ncols == 1 && steps->columns[0].first == -1;
-    for (size_t c = 0, stride = (d->ncols + LABELS - 1) / LABELS; c < d->ncols && !whole; c += stride)
-        tl_put_at(d->out, "quiet middle", ((double)c + 0.5) * d->wide, y, "%" PRId32, steps->columns[c].first);
-    tl_put_at(d->out, "quiet", 0, y + 15, "%s%s", whole ? "the whole trace" : "step",
-              steps->run > 1 ? tl_phrase_of(", %zu a column", steps->run).text : "");
-}
-
 /* ----------------------------------------------------------------------------------------------------------- legend */
 
 static void draw_scale(const drawing *d)
@@ -433,7 +422,13 @@ void tl_draw_heat(FILE *out, const tl_picture *p)
         tl_put_box(out, "under", x, width, y_of(&d, o->row), p->rows.pitch);
         tl_put_box(out, o->weak ? "weak" : "late", x, width, y_of(&d, o->row), p->rows.pitch);
     }
-    draw_steps(&d);
+    const tl_heat_steps *steps = p->heat->steps;
+    const int y = y_of(&d, d.nrows) + 14;
+    const bool whole = ncols == 1 && steps->columns[0].first == -1;
+    for (size_t c = 0, stride = (ncols + LABELS - 1) / LABELS; c < ncols && !whole; c += stride)
+        tl_put_at(out, "quiet middle", ((double)c + 0.5) * d.wide, y, "%" PRId32, steps->columns[c].first);
+    tl_put_at(out, "quiet", 0, y + 15, "%s%s", whole ? "the whole trace" : "step",
+              steps->run > 1 ? tl_phrase_of(", %zu a column", steps->run).text : "");
     tl_plot_end(out);
     fputs("</div>\n", out);
     draw_legend(&d);

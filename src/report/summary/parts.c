@@ -89,16 +89,6 @@ typedef struct line {
     int64_t nranks;          /* number of ranks that the row sums */
 } line;
 
-static tl_phrase late_in_words(const tl_summary *s, const line *l)
-{
-    const int64_t judged = s->answers->trust.judged;
-    if (l->rank == NULL)
-        return (tl_phrase){ "" };
-    const tl_straggler *row = tl_row_of_rank(s->stragglers, l->rank->rank);
-    return judged > 0 ? tl_phrase_of(" %" PRId64 "/%" PRId64, row != NULL ? row->late_count : 0, judged)
-                      : tl_phrase_of("-");
-}
-
 static void print_line(FILE *out, const tl_summary *s, const line *l, const layout *as)
 {
     const tl_breakdown *row = l->row;
@@ -113,12 +103,16 @@ static void print_line(FILE *out, const tl_summary *s, const line *l, const layo
             [UNKNOWN] = row->comm_unknown_ns, [COPY] = row->copy_exposed_ns,    [IDLE] = row->idle_ns
         };
         const double wall = (double)row->wall_ns / as->wall_ns / (double)l->nranks;
+        const tl_straggler *late = l->rank != NULL ? tl_row_of_rank(s->stragglers, l->rank->rank) : NULL;
+        const int64_t judged = s->answers->trust.judged;
         /* If all exposed communication is unknown, no waiting or transfer is known. */
         const bool known = row->comm_unknown_ns <= 0 || row->comm_unknown_ns != row->comm_exposed_ns;
         for (int i = 0; i < NCOLUMNS; i++) {
             cells[i] = i == WALL   ? tl_phrase_of(wall < 1e7 ? " %.*f" : " %.*g", wall < 1e7 ? as->decimals : 3, wall)
-                       : i == LATE ? late_in_words(s, l)
-                                   : tl_phrase_of("%.1f %%", tl_percent(ns[i], row->wall_ns));
+                       : i != LATE ? tl_phrase_of("%.1f %%", tl_percent(ns[i], row->wall_ns))
+                       : l->rank == NULL ? (tl_phrase){ "" }
+                       : judged > 0 ? tl_phrase_of(" %" PRId64 "/%" PRId64, late != NULL ? late->late_count : 0, judged)
+                                    : tl_phrase_of("-");
             words[i] = known || (i != WAITING && i != TRANSFER) ? cells[i].text : "-";
         }
     }
