@@ -5,7 +5,7 @@
  *     do others wait for that rank?       which ranks wait, and how long
  *     always, or only for a while?        pattern of each culprit
  *
- * This folder has the answers as facts (this header), as words and sentences (say.h), and as an exit status
+ * This folder has the answers as facts (this header), as words and sentences (tell.h), and as an exit status
  * (fail_on.h).  May use the model, and format for words.
  *
  * Table culprit holds each culprit, its cost and the confidence; the other tables hold
@@ -77,7 +77,7 @@ typedef struct tl_answers {
     const char *notes;              /* borrowed: selected parts without any event, and what stays whole; NULL: none */
     const tl_phase_verdict *phases; /* rows of phase_verdict; NULL: no durations of phases */
     size_t nphases;
-    bool phases_alone;          /* there are only durations of phases, no traces: phases.h gives all answers */
+    bool phases_alone;          /* there are only durations of phases, no traces: tell.h gives all answers */
     const tl_culprit *culprits; /* rows of table culprit that name a culprit, largest cost first */
     size_t nculprits;
     const tl_culprit *first; /* the first of the culprits; NULL: none */

@@ -1,8 +1,7 @@
 /* print.h - rows for people: aligned text, CSV, JSON.
  *
- * The folder format writes rows (print.h), JSON values (json_writer.h), lines for the
- * terminal (wrap.h), and numbers and lists in a sentence (words.h).  It knows no table; it may use base and model
- * only.
+ * The folder format writes rows (print.h), JSON values (json_writer.h), and lines and numbers in a sentence (words.h).
+ * It knows no table; it may use base and model only.
  *
  * Driven by the schema: a new table needs no code here.  A printer takes blocks of rows:
  *
