@@ -337,32 +337,20 @@ static int64_t peer_baseline(const step_baseline *u, int64_t own)
     return u->n == 2 ? u->pair - own : u->median;
 }
 
-/* Whether a family's lateness is the time of pieces that peers do not have (and not of slower pieces). */
-static bool counts_pieces(tl_family family)
-{
-    return family == TL_FAMILY_ADDITIONAL || family == TL_FAMILY_WAIT;
-}
-
-/* Adds the k-th step of a class to late_ns and, for counted families, the time of the additional number of pieces to
- * moved_ns. */
+/* Adds the k-th step of a class to late_ns.  ADDITIONAL and WAIT: the time of pieces that peers do not have. */
 static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t k, tl_family family, double *late_ns,
-                     double *moved_ns, int64_t *scratch)
+                     int64_t *scratch)
 {
     const step_baseline ns = baseline_of_step(class, class->ns, n, k, scratch),
                         amount = class->amount != NULL ? baseline_of_step(class, class->amount, n, k, scratch) : ns;
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = class->pieces[i * class->steps.n + k];
-    const step_baseline pieces = step_baseline_of(scratch, n);
+    const bool counts = family == TL_FAMILY_ADDITIONAL || family == TL_FAMILY_WAIT;
     for (size_t i = 0; i < n; i++) {
         size_t cell = i * class->steps.n + k, at = i * nsteps + class->steps.v[k];
         int64_t own = class->ns[cell], baseline_ns = peer_baseline(&ns, own), late = own - baseline_ns, additional = 0;
         if (class->amount != NULL)
             additional =
                 additional_amount(own, class->amount[cell], baseline_ns, peer_baseline(&amount, class->amount[cell]));
-        late_ns[at] += (double)(counts_pieces(family) ? additional : late - additional);
-        if (counts_pieces(family))
-            moved_ns[at] += (double)tl_additional(own, class->pieces[cell], baseline_ns,
-                                                  peer_baseline(&pieces, class->pieces[cell]));
+        late_ns[at] += (double)(counts ? additional : late - additional);
     }
 }
 
@@ -380,37 +368,10 @@ void tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns
     }
 }
 
-/* Returns the time that ns[0] exceeds and ns[1] falls short by; negative if the signs are reversed. */
-static double moved_between(const double *ns)
-{
-    return ns[0] > 0 ? fmax(0, fmin(ns[0], -ns[1])) : -fmax(0, fmin(-ns[0], ns[1]));
-}
-
-/* Balances pieces that were launched on the other side of the boundary between two steps: one step exceeds by what the
- * other lacks, so these pieces are not additional.  Skips numbered steps that are cut: the recording of such a step may
- * lack the pieces. */
-static void balance_neighbour_steps(const tl_baseline *b, size_t n, double *late_ns, double *moved_ns)
-{
-    const size_t nsteps = b->nsteps;
-    for (size_t i = 0; i < n; i++)
-        for (size_t s = 1; s < nsteps; s++) {
-            if ((b->cut[s - 1] && b->steps[s - 1] >= 0) || (b->cut[s] && b->steps[s] != TL_STEP_AFTER))
-                continue;
-            double *late = &late_ns[i * nsteps + s - 1], *moved = &moved_ns[i * nsteps + s - 1];
-            double ns = moved_between(moved), most = moved_between(late);
-            ns = ns > 0 ? fmax(0, fmin(ns, most)) : fmin(0, fmax(ns, most));
-            late[0] -= ns;
-            late[1] += ns;
-            moved[0] -= ns;
-            moved[1] += ns;
-        }
-}
-
 void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch)
 {
     tl_family of = family == TL_FAMILY_ADDITIONAL ? TL_FAMILY_DEVICE : family;
     size_t n = b->roles[role].n;
-    double *moved_ns = counts_pieces(family) ? tl_calloc(n * b->nsteps + 1, sizeof *moved_ns) : NULL;
 
     for (size_t i = 0; i < n * b->nsteps; i++)
         late_ns[i] = 0;
@@ -424,7 +385,7 @@ void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
             tl_lateness_of_links(b, class, late_ns, scratch);
         else if (n > 1)
             for (size_t k = 0; k < class->steps.n; k++)
-                add_step(class, n, b->nsteps, k, family, late_ns, moved_ns, scratch);
+                add_step(class, n, b->nsteps, k, family, late_ns, scratch);
     }
     for (size_t s = 0; n > 2 && s < b->nsteps; s++) { /* medians of skewed summands do not add up */
         for (size_t i = 0; i < n; i++)
@@ -433,7 +394,4 @@ void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
         for (size_t i = 0; i < n; i++)
             late_ns[i * b->nsteps + s] -= (double)middle;
     }
-    if (counts_pieces(family))
-        balance_neighbour_steps(b, n, late_ns, moved_ns);
-    free(moved_ns);
 }

@@ -160,28 +160,12 @@ bool tl_eliminate_least_needed(bool *chosen, const double *share, size_t n, doub
     return any;
 }
 
-/* Whether no chosen candidate can reach the least cost, now or after others are dropped.  The gain of one candidate is
- * at most the joint gain plus twice the time that repairs add to work in which a rank is ahead of its peers. */
-static bool none_is_needed(const elimination *c)
-{
-    const double most_ns = (double)c->out->joint_gain_ns + 2 * (double)tl_cost_added_ns(c->costing);
-    for (size_t u = 0; u < c->out->candidates.n; u++)
-        if (c->chosen[u] && most_ns >= c->least_cost * late_steps_ns(c, &c->out->candidates.v[u]))
-            return false;
-    return true;
-}
-
 static void eliminate(elimination *c)
 {
     for (size_t u = 0; u < c->out->candidates.n; u++)
         c->chosen[u] = true;
     do {
         c->out->joint_gain_ns = tl_cost_of(c->costing, c->chosen);
-        if (none_is_needed(c)) {
-            memset(c->chosen, 0, c->out->candidates.n * sizeof *c->chosen);
-            c->out->joint_gain_ns = 0;
-            break;
-        }
         find_marginal_gains(c);
     } while (tl_eliminate_least_needed(c->chosen, c->share, c->out->candidates.n, c->least_cost, c->shares));
     for (size_t u = 0; u < c->out->candidates.n; u++)

@@ -277,16 +277,6 @@ int64_t tl_cost_of_part(tl_costing *c, const bool *chosen, const tl_cost_part *p
     return c->findings->whole_ns - tl_net_whole_ns(&c->net, c->b, c->done_ns, c->findings->start_ns, end);
 }
 
-int64_t tl_cost_added_ns(const tl_costing *c)
-{
-    int64_t ns = 0;
-    for (size_t u = 0; u < c->ncandidates; u++)
-        for (size_t i = 0; i < c->reductions[u].of.n; i++)
-            if (c->reductions[u].of.v[i].ns < 0 && c->reductions[u].of.v[i].ns != TL_GONE)
-                ns -= c->reductions[u].of.v[i].ns;
-    return ns;
-}
-
 int64_t tl_cost_of(tl_costing *c, const bool *chosen)
 {
     return tl_cost_of_part(c, chosen, NULL);

@@ -52,9 +52,6 @@ tl_repair tl_repair_of(const tl_candidate *candidate);
 /* Returns the gain, ns, of repairing all candidates with chosen[candidate]. */
 int64_t tl_cost_of(tl_costing *costing, const bool *chosen);
 
-/* Returns the sum of what repairs add to work, ns: classes of work in which a late rank is ahead of its peers. */
-int64_t tl_cost_added_ns(const tl_costing *costing);
-
 /* Fills step_ns[nsteps] with the gain of the last tl_cost_of by step, ns: differences of step ends. */
 void tl_cost_by_step(const tl_costing *costing, int64_t *step_ns);
 
