@@ -233,7 +233,6 @@ static tl_status read_trace(const char *path, const tl_read_options *options, tl
     read_meta(r.db, schema, &part, alone, &out->meta);
     for (size_t t = 0; t < schema->ntables; t++)
         tl_db_read_table(&r, &schema->tables[t], schema->columns, &part);
-    tl_nvtx_mark_steps(r.nvtx, &r);
     tl_nvtx_free(r.nvtx);
     report->has_events = report->entries > 0;
     tl_map_free(&r.records);

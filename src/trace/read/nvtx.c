@@ -33,20 +33,12 @@ typedef struct forward {
     bool joined;
 } forward;
 
-/* An annotation that may be a step: "<family><number><rest>". */
-typedef struct candidate {
-    uint64_t family;
-    int64_t number, start_ns, end_ns, process;
-} candidate;
-
 struct tl_nvtx {
     TL_VEC(payload_field) fields;
     TL_VEC(communicator) communicators;
     TL_VEC(forward) forwards;
-    TL_VEC(candidate) candidates;
     tl_map of_communicator, of_seq;
     int64_t narrows;
-    bool has_marks; /* ProfilerStep# */
     char group[32]; /* name of a communicator */
 };
 
@@ -99,7 +91,6 @@ void tl_nvtx_free(tl_nvtx *n)
     free(n->fields.v);
     free(n->communicators.v);
     free(n->forwards.v);
-    free(n->candidates.v);
     tl_map_free(&n->of_communicator);
     tl_map_free(&n->of_seq);
     free(n);
@@ -245,81 +236,6 @@ static void link_passes(tl_nvtx *n, tl_db_reading *r, const tl_db_row *row, tl_t
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------------- steps
- *
- * An annotation is a step if it belongs to a family such as "iteration 5" or "train_step[5]": the word contains "step"
- * or "iter", the numbers of the family are all different, and there are at least two.  Of several families, the one
- * with the longest total time counts: parts of a step are shorter than the step.
- */
-
-static bool is_word_of_steps(tl_text word)
-{
-    char lower[64];
-    size_t n = word.n < sizeof lower ? word.n : sizeof lower;
-    for (size_t i = 0; i < n; i++)
-        lower[i] = (char)tolower((unsigned char)word.p[i]);
-    return tl_text_has((tl_text){ lower, n }, "step") || tl_text_has((tl_text){ lower, n }, "iter");
-}
-
-static void add_candidate(tl_nvtx *n, const tl_db_row *row, tl_text name)
-{
-    size_t from = 0, to;
-    int64_t number;
-
-    if (tl_text_starts(name, "ProfilerStep#"))
-        n->has_marks = true;
-    while (from < name.n && !isdigit((unsigned char)name.p[from]))
-        from++;
-    for (to = from; to < name.n && isdigit((unsigned char)name.p[to]); to++)
-        ;
-    if (tl_iteration_of(name).serving != TL_NOT_SERVING || !is_word_of_steps((tl_text){ name.p, from }) ||
-        to - from > 9 || !tl_decimal_to_int(name.p + from, to - from, &number))
-        return;
-    uint64_t family = tl_hash_mix(tl_hash_bytes(name.p, from), tl_hash_bytes(name.p + to, name.n - to));
-    tl_vec_push(&n->candidates, (candidate){ family, number, row->number[TL_DB_START], row->number[TL_DB_END],
-                                             TL_DB_HAS(row, TL_DB_PROCESS) ? row->number[TL_DB_PROCESS] : 0 });
-}
-
-TL_SORT_BY(by_family, candidate, family, number, start_ns, process)
-
-void tl_nvtx_mark_steps(const tl_nvtx *n, tl_db_reading *r)
-{
-    const candidate *v = n->candidates.v;
-    size_t best = 0, nbest = 0;
-    double longest = 0;
-
-    if (n->has_marks || n->candidates.n == 0)
-        return;
-    qsort(n->candidates.v, n->candidates.n, sizeof *v, by_family);
-    for (size_t from = 0, to; from < n->candidates.n; from = to) {
-        bool different = true;
-        double sum = 0;
-        for (to = from; to < n->candidates.n && v[to].family == v[from].family; to++) {
-            different = different && (to == from || v[to].number != v[to - 1].number);
-            sum += (double)v[to].end_ns - (double)v[to].start_ns;
-        }
-        if (different && to - from >= 2 && sum > longest) {
-            longest = sum;
-            best = from;
-            nbest = to - from;
-        }
-    }
-    tl_fields *mark = tl_calloc(1, sizeof *mark);
-    for (size_t i = best; i < best + nbest; i++) {
-        int length = snprintf(r->name, sizeof r->name, "ProfilerStep#%" PRId64, v[i].number);
-        mark->seen = 0;
-        tl_db_put_text(mark, TL_KEY_PH, TL_TEXT("X"));
-        tl_db_put_text(mark, TL_KEY_CAT, TL_TEXT("user_annotation"));
-        tl_db_put_text(mark, TL_KEY_NAME, (tl_text){ r->name, (size_t)length });
-        tl_db_put_number(r, mark, TL_KEY_PID, v[i].process >> 24 & 0xffffff);
-        tl_db_put_number(r, mark, TL_KEY_TID, v[i].process & 0xffffff);
-        tl_db_put_ns(mark, TL_KEY_TS, v[i].start_ns);
-        tl_db_put_ns(mark, TL_KEY_DUR, v[i].end_ns - v[i].start_ns);
-        tl_db_take(r, mark, "NVTX_EVENTS");
-    }
-    free(mark);
-}
-
 /* ---------------------------------------------------------------------------------------------------------- a range */
 
 bool tl_nvtx_fill(tl_nvtx *n, tl_db_reading *r, const tl_db_row *row, tl_text name, tl_fields *entry)
@@ -336,8 +252,6 @@ bool tl_nvtx_fill(tl_nvtx *n, tl_db_reading *r, const tl_db_row *row, tl_text na
             link_passes(n, r, row, name, seq);
     } else if (tl_text_starts(name, "nccl")) {
         name = fill_nccl(n, r, row, name, entry);
-    } else if (row->number[TL_DB_END] >= row->number[TL_DB_START]) {
-        add_candidate(n, row, name);
     }
     tl_db_put_text(entry, TL_KEY_NAME, name);
     return true;

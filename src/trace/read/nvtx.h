@@ -3,7 +3,7 @@
  *     "aten::add, seq = 7, op_id = 9"       operator aten::add of emit_nvtx; an arrow for each seq links the forward
  *                                           operator to the backward operator
  *     "ncclAllReduce" and a payload         annotation nccl:all_reduce, with bytes and communicator
- *     "iteration 5", "iteration 6" ...      annotations, and marks of steps: ProfilerStep#5 ...
+ *     "iteration 5"                         annotation
  */
 #ifndef TLMPI_TRACE_READ_NVTX_H
 #define TLMPI_TRACE_READ_NVTX_H
@@ -18,8 +18,5 @@ void tl_nvtx_free(tl_nvtx *nvtx);
 
 /* Completes the entry of a row that is a range of that name; false: the range has no end or no name. */
 bool tl_nvtx_fill(tl_nvtx *nvtx, tl_db_reading *reading, const tl_db_row *row, tl_text name, tl_fields *entry);
-
-/* Adds the step marks, after the last row. */
-void tl_nvtx_mark_steps(const tl_nvtx *nvtx, tl_db_reading *reading);
 
 #endif

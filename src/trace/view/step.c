@@ -14,10 +14,15 @@
  *
  *     marks    [step[EXTEND bs=2]]....[step[DECODE bs=8]]..[step[DECODE bs=8]]
  *     windows  [        0              )[          1       )[        2        )
+ *
+ * Without these either, annotations that count are the marks: those of a family such as "iteration 5" or
+ * "train_step[5]", whose word has "step" or "iter" in it and whose numbers are all different.  Of several families, the
+ * one with the longest total time counts: parts of a step are shorter than the step.
  */
 #include "internal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
+#include <ctype.h>
 
 enum { NO_MARK = -1, NO_NUMBER = -2 };
 
@@ -44,9 +49,11 @@ static int32_t number_of(tl_text name)
     return digits == 0 ? NO_MARK : out_of_range ? NO_NUMBER : (int32_t)number;
 }
 
+/* family: hash of the text around the number of an annotation that counts. */
 typedef struct mark {
     tl_step_window window;
     uint32_t track;
+    uint64_t family;
 } mark;
 
 typedef TL_VEC(mark) mark_list;
@@ -125,6 +132,52 @@ static void number_iterations(mark_list *m, const tl_events *e)
     m->n = n > 1 ? n : 0;
 }
 
+/* Returns the number of an annotation that counts, and its family; NO_MARK: it does not. */
+static int32_t count_of(tl_text name, uint64_t *family)
+{
+    char word[64];
+    size_t from = 0, to;
+    int64_t number = 0;
+
+    for (; from < name.n && !tl_is_digit(name.p[from]); from++)
+        if (from < sizeof word)
+            word[from] = (char)tolower((unsigned char)name.p[from]);
+    for (to = from; to < name.n && to - from < 10 && tl_is_digit(name.p[to]); to++)
+        number = number * 10 + (name.p[to] - '0');
+    const tl_text lower = { word, from < sizeof word ? from : sizeof word };
+    *family = tl_hash_mix(tl_hash_bytes(name.p, from), tl_hash_bytes(name.p + to, name.n - to));
+    const bool counts = to > from && to - from < 10 && (tl_text_has(lower, "step") || tl_text_has(lower, "iter"));
+    return counts ? (int32_t)number : NO_MARK;
+}
+
+TL_SORT_BY(by_family, mark, family, window.number, window.start_ns, track)
+
+/* Leaves the marks of the family with the longest total time, among those whose numbers are all different. */
+static void choose_family(mark_list *m)
+{
+    size_t best = 0, nbest = 0;
+    double longest = 0;
+
+    tl_vec_sort(m, by_family);
+    for (size_t from = 0, to; from < m->n; from = to) {
+        bool different = true;
+        double sum = 0;
+        for (to = from; to < m->n && m->v[to].family == m->v[from].family; to++) {
+            const tl_step_window *w = &m->v[to].window;
+            different = different && (to == from || w->number != m->v[to - 1].window.number);
+            sum += (double)(w->end_ns - w->start_ns);
+        }
+        if (different && to - from >= 2 && sum > longest) {
+            longest = sum;
+            best = from;
+            nbest = to - from;
+        }
+    }
+    for (size_t i = 0; i < nbest; i++)
+        m->v[i] = m->v[best + i];
+    m->n = nbest;
+}
+
 /* Fills the windows of the recording. */
 static void collect_windows(const tl_events *e, int64_t base_ns, tl_linked *out)
 {
@@ -139,8 +192,8 @@ tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, bool itera
 {
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
     tl_rank_view *view = &out->view;
-    mark_list marks = { 0 }, served = { 0 }; /* served: track is the number of the window */
-    size_t window = 0;                       /* index after the event's window */
+    mark_list marks = { 0 }, served = { 0 }, counted = { 0 }; /* served: track is the number of the window */
+    size_t window = 0;                                        /* index after the event's window */
 
     collect_windows(e, base_ns, out);
     for (size_t i = 0; i < e->n; i++) {
@@ -153,38 +206,39 @@ tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, bool itera
         int32_t number = number_of(name);
         mark found = { .window = { start_ns, start_ns + tl_event_dur_ns(e, i), number, e->name[i] } };
         view->nlost_steps += number == NO_NUMBER;
-        if (number == NO_MARK) {
+        const bool other = number == NO_MARK && marks.n == 0 && tl_event_cat(e, i) == TL_CAT_USER_ANNOTATION;
+        if (other && tl_iteration_of(name).serving != TL_NOT_SERVING) {
             found.track = (uint32_t)window;
-            if (iterations && marks.n == 0 && tl_event_cat(e, i) == TL_CAT_USER_ANNOTATION &&
-                tl_iteration_of(name).serving != TL_NOT_SERVING)
-                tl_vec_push(&served, found);
+            tl_vec_push(&served, found);
             continue;
         }
+        const bool counts = other && (number = count_of(name, &found.family)) != NO_MARK;
+        if (number == NO_MARK)
+            continue;
         if (number >= 0 && window > 0 && __builtin_add_overflow(number, e->windows.v[window - 1].more_steps, &number))
             number = NO_NUMBER;
         found.window.number = number;
         found.track = tl_event_track(e, i);
-        tl_vec_push(&marks, found);
+        if (counts)
+            tl_vec_push(&counted, found);
+        else
+            tl_vec_push(&marks, found);
     }
-    if (marks.n == 0) {
-        number_iterations(&served, e);
-        view->served = served.n > 0;
-        marks = served;
-    } else {
-        free(served.v);
+    number_iterations(&served, e);
+    choose_family(&counted);
+    view->served = iterations && marks.n == 0 && served.n > 0;
+    mark_list *of = marks.n > 0 ? &marks : view->served ? &served : &counted;
+    tl_step_window *steps = of->n > 0 ? tl_arena_take(&out->rest, of->n, sizeof *steps) : NULL;
+    if (steps != NULL) {
+        view->nagain_steps = drop_repeated_marks(of);
+        make_windows(view, of, steps, &view->nsteps);
     }
-    if (marks.n == 0) {
-        free(marks.v);
-        return NULL;
-    }
-    tl_step_window *steps = tl_arena_take(&out->rest, marks.n, sizeof *steps);
-    view->nagain_steps = drop_repeated_marks(&marks);
-    make_windows(view, &marks, steps, &view->nsteps);
     free(marks.v);
+    free(served.v);
+    free(counted.v);
     view->steps = steps;
     return steps;
 }
-
 void tl_link_steps(const tl_trace *trace, tl_linked *out)
 {
     *out = (tl_linked){ 0 };

@@ -194,21 +194,6 @@ static const char *listed(const tl_trace *t, tl_cat cat)
     return words;
 }
 
-static void annotations_that_count_are_steps(void)
-{
-    tl_trace t = read_ranges("INSERT INTO NVTX_EVENTS(start, end, eventType, text, globalTid) VALUES"
-                             " (10, 20, 59, 'iteration 4', 1), (11, 13, 59, 'micro_step 0', 1), (14, 16, 59, 'micro_step 1', 1),"
-                             " (20, 30, 59, 'iteration 5', 1), (21, 23, 59, 'micro_step 0', 1), (30, 31, 59, 'layer 1', 1),"
-                             " (32, 99, 59, 'layer 2', 1), (1, 2, 59, 'last step', 1)");
-    CU_ASSERT_PTR_NOT_NULL(strstr(listed(&t, TL_CAT_USER_ANNOTATION), "last step@1 ProfilerStep#4@10 ProfilerStep#5@20 "));
-    CU_ASSERT_EQUAL(t.events.n, 10);
-    tl_trace_free(&t);
-    t = read_ranges("INSERT INTO NVTX_EVENTS(start, end, eventType, text, globalTid) VALUES (10, 20, 59, 'ProfilerStep#4', 1),"
-                    " (11, 90, 59, 'step 1', 1), (92, 93, 59, 'step 2', 1), (2, 3, 59, 'step 3', 1)");
-    CU_ASSERT_EQUAL(t.events.n, 4);
-    tl_trace_free(&t);
-}
-
 static void a_seq_joins_the_passes_once(void)
 {
     tl_trace t = read_ranges("INSERT INTO NVTX_EVENTS(start, end, eventType, text, globalTid) VALUES"
@@ -367,7 +352,6 @@ int main(void)
         TEST(a_look_tells_what_one_process_was_started_with),
         TEST(times_count_from_the_session_or_the_clock),
         TEST(what_a_file_lacks_is_said),
-        TEST(annotations_that_count_are_steps),
         TEST(a_seq_joins_the_passes_once),
         TEST(payloads_of_nccl_tell_bytes_and_ranks),
         TEST(a_bad_row_is_lost_alone_and_told),

@@ -290,6 +290,29 @@ static void steps_of_training_come_before_iterations_and_one_iteration_is_none(v
     forget();
 }
 
+static void annotations_that_count_are_steps(void)
+{
+    const tl_rank_view *v = view_of(
+        MARK("user_annotation", "iteration 4", 10, 10) "," MARK("user_annotation", "micro_step 0", 11, 2) "," MARK(
+            "user_annotation", "micro_step 1", 14, 2) "," MARK("user_annotation", "iteration 5", 20, 10) "," MARK(
+            "user_annotation", "micro_step 0", 21, 2) "," MARK("user_annotation", "layer 1", 30, 1) "," MARK(
+            "user_annotation", "layer 2", 32, 67) "," MARK("user_annotation", "last step", 1, 1),
+        "");
+    CU_ASSERT_EQUAL_FATAL(v->nsteps, 2);
+    CU_ASSERT_EQUAL(v->steps[0].number, 4);
+    CU_ASSERT_EQUAL(v->steps[0].end_ns, 20000);
+    CU_ASSERT_EQUAL(v->steps[1].number, 5);
+    CU_ASSERT(!v->served);
+    forget();
+
+    v = view_of(MARK("user_annotation", "ProfilerStep#4", 10, 10) "," MARK("user_annotation", "step 1", 11, 79) "," MARK(
+                    "user_annotation", "step 2", 92, 1) "," MARK("user_annotation", "step 3", 2, 1),
+                "");
+    CU_ASSERT_EQUAL_FATAL(v->nsteps, 1);
+    CU_ASSERT_EQUAL(v->steps[0].number, 4);
+    forget();
+}
+
 static void collective_arguments_make_any_kernel_communication(void)
 {
     const tl_rank_view *v = view_of("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"mystery\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":1,"
@@ -354,6 +377,7 @@ int main(void)
         TEST(a_step_that_two_threads_mark_is_one),
         TEST(iterations_of_a_server_are_steps_in_order_of_time),
         TEST(steps_of_training_come_before_iterations_and_one_iteration_is_none),
+        TEST(annotations_that_count_are_steps),
         TEST(collective_arguments_make_any_kernel_communication),
         TEST(the_launching_operator_speaks_where_no_rule_does),
         TEST(a_launch_is_in_the_innermost_operator_that_lasts_as_long),
