@@ -162,7 +162,8 @@ void tl_diff_runs(tl_diff *diff)
     put_texts(diff, "libraries", libraries);
     put_texts(diff, "world size", world);
     put_texts(diff, "ranks", ranks);
-    put_fact(diff, "arithmetic of a step", is_other(flop), arithmetic[A], arithmetic[B]);
+    put_fact(diff, diff->basis.whole ? "arithmetic of a recording" : "arithmetic of a step", is_other(flop),
+             arithmetic[A], arithmetic[B]);
     put_fact(diff, "mean copy to the device", is_other(bytes), input[A], input[B]);
     put_texts(diff, "selection", selection);
     if (all_damaged > 0)
