@@ -31,9 +31,7 @@ static int reps(const tl_cli *cli)
                                                : cli->each    ? TL_REPS_EACH
                                                : cli->kernels ? TL_REPS_KERNELS
                                                               : TL_REPS_STATISTICS,
-                                      .format = cli->format,
-                                      .unit = tl_show_unit(cli, stdout),
-                                      .text_width = tl_show_width(cli, stdout) };
+                                      .printer = tl_cli_printer(cli, stdout) };
     return tl_reps(&cli->run, &options);
 }
 

@@ -15,6 +15,7 @@
 #include "tlmpi/compat/hta/hta.h"
 #include "tlmpi/job/call/options.h"
 #include "tlmpi/report/diff.h"
+#include "tlmpi/report/format/print.h"
 #include <stdio.h>
 
 typedef struct tl_cli tl_cli;
@@ -110,9 +111,8 @@ int tl_cli_complain(const tl_cli *cli, const tl_error *err);
 /* Returns whether the path ends as those of result files do. */
 bool tl_is_result(const char *path);
 
-/* Return how tables are printed to `out`: the tl_unit_choice, and the number of characters of a text, 0: all. */
-int tl_show_unit(const tl_cli *cli, FILE *out);
-size_t tl_show_width(const tl_cli *cli, FILE *out);
+/* Returns how tables are printed to `out`; programs, which read other formats, get one unit. */
+tl_printer tl_cli_printer(const tl_cli *cli, FILE *out);
 
 /* Commands that are not in the layer job. */
 int tl_show(const tl_cli *cli);

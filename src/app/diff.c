@@ -162,16 +162,13 @@ static void compared_free(compared *c)
 static void print_table(const tl_cli *cli, const compared *c, const tl_schema *schema, FILE *out, bool brief)
 {
     const tl_table *table = tl_diff_table(c->diff, schema);
-    bool named = cli->nwords > 2;
-    tl_printer p = { .out = out,
-                     .schema = schema,
-                     .format = cli->run.json ? TL_FORMAT_JSON : (tl_format)cli->format,
-                     .name = tl_diff_name,
-                     .name_arg = c->diff,
-                     .unit = brief ? TL_UNIT_AUTO : (tl_unit_choice)tl_show_unit(cli, out),
-                     .text_width = brief   ? TEXT_SHOWN
-                                   : named ? tl_show_width(cli, out)
-                                           : 0 };
+    tl_printer p = tl_cli_printer(cli, out);
+    p.schema = schema;
+    p.format = cli->run.json ? TL_FORMAT_JSON : p.format;
+    p.name = tl_diff_name;
+    p.name_arg = c->diff;
+    p.unit = brief ? TL_UNIT_AUTO : p.unit;
+    p.text_width = brief ? TEXT_SHOWN : cli->nwords > 2 ? p.text_width : 0;
     size_t n = brief && table->n > ROWS_SHOWN ? ROWS_SHOWN : table->n;
     tl_print_begin(&p);
     tl_print_rows(&p, table->rows, n);

@@ -111,24 +111,16 @@ static tl_text name_of(void *result, uint32_t id)
     return tl_result_name(result, id);
 }
 
-int tl_show_unit(const tl_cli *cli, FILE *out)
+tl_printer tl_cli_printer(const tl_cli *cli, FILE *out)
 {
-    int unit = cli->unit >= 0 ? cli->unit : tl_is_terminal(out) ? TL_UNIT_AUTO : TL_UNIT_NS;
-    return unit == TL_UNIT_AUTO && cli->format != TL_FORMAT_TABLE ? TL_UNIT_NS : unit; /* programs need one unit */
-}
-
-size_t tl_show_width(const tl_cli *cli, FILE *out)
-{
-    return cli->width >= 0 ? (size_t)cli->width : tl_is_terminal(out) ? TERMINAL_TEXT_WIDTH : 0;
-}
-
-static tl_printer new_printer(const tl_cli *cli, FILE *out, const tl_schema *schema)
-{
+    const bool terminal = tl_is_terminal(out), table = cli->format == TL_FORMAT_TABLE;
+    const int unit = cli->unit >= 0 ? cli->unit : terminal ? TL_UNIT_AUTO : TL_UNIT_NS;
     return (tl_printer){ .out = out,
-                         .schema = schema,
                          .format = (tl_format)cli->format,
-                         .unit = (tl_unit_choice)tl_show_unit(cli, out),
-                         .text_width = tl_show_width(cli, out) };
+                         .unit = unit == TL_UNIT_AUTO && !table ? TL_UNIT_NS : (tl_unit_choice)unit,
+                         .text_width = cli->width >= 0 ? (size_t)cli->width
+                                       : terminal      ? TERMINAL_TEXT_WIDTH
+                                                       : 0 };
 }
 
 /* ---- the list of tables ---- */
@@ -164,13 +156,14 @@ static int by_registry_order(const void *a, const void *b)
 
 static tl_status list_tables(const tl_cli *cli, tl_result *result, FILE *out, tl_error *err)
 {
-    tl_printer printer = new_printer(cli, out, &tl_listing_schema);
+    tl_printer printer = tl_cli_printer(cli, out);
     size_t n = tl_result_ntables(result);
     const tl_schema **tables = tl_calloc(n + 1, sizeof *tables);
     for (size_t i = 0; i < n; i++)
         tables[i] = tl_result_table(result, i);
     qsort(tables, n, sizeof *tables, by_registry_order);
 
+    printer.schema = &tl_listing_schema;
     tl_print_begin(&printer);
     for (size_t i = 0; i < n; i++) {
         size_t place;
@@ -350,9 +343,10 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
     tl_status st = tl_select_init(&select, result, table, cli, err);
     if (st == TL_OK) {
         show s = { .select = &select,
-                   .printer = new_printer(cli, out, select.table),
+                   .printer = tl_cli_printer(cli, out),
                    .limit = (uint64_t)cli->top.rows,
                    .share = cli->top.share };
+        s.printer.schema = select.table;
         s.printer.columns = select.columns.n > 0 ? select.columns.v : NULL;
         s.printer.ncolumns = select.columns.n;
         s.printer.name = name_of;
@@ -410,8 +404,9 @@ static tl_status show_file(const tl_cli *cli, tl_error *err)
         st = tl_outfile_open(&file, cli->words[0], cli->run.output, cli->run.force, err);
     if (st == TL_OK) {
         FILE *pager = open_pager(cli->run.output), *out = pager != NULL ? pager : file.out;
-        on.unit = tl_show_unit(cli, file.out);
-        on.width = (int64_t)tl_show_width(cli, file.out);
+        const tl_printer as = tl_cli_printer(cli, file.out);
+        on.unit = (int)as.unit;
+        on.width = (int64_t)as.text_width;
         if (cli->run.digest)
             st = tl_print_digests(out, result, err);
         else if (cli->nwords == 1)

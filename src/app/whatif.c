@@ -93,7 +93,7 @@ int tl_whatif_command(const tl_cli *cli)
 {
     tl_cli own = *cli;
     tl_whatif_study study = { .top = cli->whatif_top };
-    const tl_whatif_print print = { cli->format, tl_show_unit(cli, stdout), tl_show_width(cli, stdout) };
+    const tl_printer print = tl_cli_printer(cli, stdout);
     tl_error err;
     tl_texts paths = { 0 };
     tl_bytes origin = { 0 };

@@ -303,7 +303,7 @@ static tl_status check_unchanged(tl_job *j, const tl_whatif_origin *origin, tl_e
 }
 
 int tl_whatif(const tl_options *options, const tl_whatif_origin *origin, tl_whatif_study *whatif,
-              const tl_whatif_print *print)
+              const tl_printer *print)
 {
     tl_job j = { .options = options, .whatif = whatif };
     tl_error err = { 0 };

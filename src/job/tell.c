@@ -365,13 +365,10 @@ tl_status tl_tell_digest(const char *path, tl_error *err)
 /* -------------------------------------------------------------------------- what the job would have taken otherwise */
 
 /* Prints a table; in JSON as a member of one object, else after a line of words. */
-static bool print_table(const char *name, const char *words, const tl_table *table, const tl_whatif_print *print)
+static bool print_table(const char *name, const char *words, const tl_table *table, const tl_printer *print)
 {
-    tl_printer printer = { .out = stdout,
-                           .schema = table->schema,
-                           .format = (tl_format)print->format,
-                           .unit = (tl_unit_choice)print->unit,
-                           .text_width = print->text_width };
+    tl_printer printer = *print;
+    printer.schema = table->schema;
     if (print->format == TL_FORMAT_JSON)
         printf("\"%s\": ", name);
     else if (print->format == TL_FORMAT_TABLE)
@@ -416,7 +413,7 @@ static void warn_of_nothing(const tl_whatif_study *r)
                     tl_cell_in_words(row->change, sizeof row->change).text);
 }
 
-tl_status tl_whatif_tell(const tl_whatif_study *r, const tl_whatif_print *print, size_t nmissing, tl_error *err)
+tl_status tl_whatif_tell(const tl_whatif_study *r, const tl_printer *print, size_t nmissing, tl_error *err)
 {
     const struct {
         const char *name, *words;

@@ -27,7 +27,7 @@ tl_status tl_tell_digest(const char *path, tl_error *err);
 const char *tl_inputs_word(tl_tables *job);
 
 /* Prints the results of tlmpi whatif.  nmissing: number of ranks without a trace. */
-tl_status tl_whatif_tell(const tl_whatif_study *study, const tl_whatif_print *print, size_t nmissing, tl_error *err);
+tl_status tl_whatif_tell(const tl_whatif_study *study, const tl_printer *print, size_t nmissing, tl_error *err);
 
 /* Returns the exit status that the state of the input calls for. */
 int tl_exit_of_input(const tl_plan *plan, tl_tables *job);

@@ -6,6 +6,7 @@
 #define TLMPI_JOB_REPS_H
 
 #include "tlmpi/job/call/options.h"
+#include "tlmpi/report/format/print.h"
 
 /* The table that is printed. */
 typedef enum tl_reps_shown { TL_REPS_STATISTICS, TL_REPS_EACH, TL_REPS_KERNELS, TL_REPS_COMPARED } tl_reps_shown;
@@ -17,8 +18,7 @@ typedef struct tl_reps_options {
     const char *exclude; /* extended regular expression of the names to leave out; NULL: none */
     int64_t skip;        /* number of works left out at the beginning of each repetition */
     tl_reps_shown shown;
-    int format, unit;  /* tl_format, tl_unit_choice */
-    size_t text_width; /* the most characters of a text in a table; 0: no limit */
+    tl_printer printer; /* how the table is printed */
 } tl_reps_options;
 
 /* Collective: reads the traces of options->paths, each path a variant, and prints on standard output.  Returns the exit

@@ -10,6 +10,7 @@
 #include "tlmpi/base/status.h"
 #include "tlmpi/job/call/exit.h"
 #include "tlmpi/job/call/options.h"
+#include "tlmpi/report/format/print.h"
 #include "tlmpi/store/result.h"
 #include "tlmpi/trace/find.h"
 #include <stdio.h>
@@ -25,12 +26,6 @@ char *tl_output_path(const tl_options *options);
  * Returns the exit status. */
 int tl_check(const tl_options *options);
 
-/* How tables are printed. */
-typedef struct tl_whatif_print {
-    int format, unit;  /* tl_format, tl_unit_choice */
-    size_t text_width; /* the most characters of a text in a table; 0: no limit */
-} tl_whatif_print;
-
 /* The result file that was made of the traces, and its table of ranks. */
 typedef struct tl_whatif_origin {
     const char *result; /* path */
@@ -42,7 +37,7 @@ typedef struct tl_whatif_origin {
  * would have taken with the changes.  Fails if entries, bytes or kernels of the traces differ from those of the traces
  * that `origin` was made of (NULL: no comparison).  Returns the exit status. */
 int tl_whatif(const tl_options *options, const tl_whatif_origin *origin, tl_whatif_study *whatif,
-              const tl_whatif_print *print);
+              const tl_printer *print);
 
 /* Warns on stderr of runs that were left out although no run was asked for.  Returns the number of these runs. */
 size_t tl_tell_lost(const tl_inventory *inventory);

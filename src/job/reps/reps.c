@@ -361,11 +361,8 @@ static tl_status print(const repeating *r, tl_error *err)
         [TL_REPS_COMPARED] = { &tl_repetition_compare_schema, repeated_compare },
     };
     tl_table table = { .schema = tables[r->reps->shown].schema };
-    tl_printer printer = { .out = stdout,
-                           .schema = table.schema,
-                           .format = (tl_format)r->reps->format,
-                           .unit = (tl_unit_choice)r->reps->unit,
-                           .text_width = r->reps->text_width };
+    tl_printer printer = r->reps->printer;
+    printer.schema = table.schema;
     tables[r->reps->shown].fill(&r->repeated, r->options, &table);
     bool ok = tl_print_begin(&printer) && tl_print_rows(&printer, table.rows, table.n);
     ok = tl_print_end(&printer) && ok;
