@@ -22,7 +22,8 @@ without()
 for tool in mpirun $hosts_tools; do
     command -v "$tool" > /dev/null || without "several hosts, and Slurm: there is no $tool"
 done
-unshare --mount --pid --net --uts --ipc --fork --mount-proc ip link add br0 type bridge 2> /dev/null ||
+unshare --mount --pid --net --uts --ipc --fork --mount-proc sh -c 'hostname login && ip link add br0 type bridge &&
+    mkdir -p /run/netns && mount -t tmpfs none /run/netns && ip netns add n1' 2> /dev/null ||
     without "several hosts, and Slurm: this machine lets nobody play hosts (namespaces and a bridge, as root)"
 sandbox "$@"
 mpi_settings
