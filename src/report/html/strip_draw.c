@@ -187,18 +187,17 @@ static void put_legend(FILE *out, const tl_strip *s)
         for (size_t k = 0; k < 2 * TL_STRIP_COLUMNS; k++)
             seen[tl_strip_shown(&s->ranks[i], k % 2 == 1, k / 2, &thin)] = true;
     tl_put_legend(out, shown, TL_STRIP_NCLASSES, seen);
-    fputs("<div class=\"legend\"><span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><line class=\"join\" "
-          "x1=\"7\" "
-          "x2=\"7\" y1=\"0\" y2=\"14\"/><circle class=\"last\" cx=\"7\" cy=\"7\" r=\"2.5\"/></svg> last arrival, and "
-          "those "
-          "who wait for it</span>\n",
-          out);
+    fputs("<div class=\"legend\">", out);
+    if (s->nranks > 1)
+        fputs("<span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><line class=\"join\" x1=\"7\" x2=\"7\" "
+              "y1=\"0\" y2=\"14\"/><circle class=\"last\" cx=\"7\" cy=\"7\" r=\"2.5\"/></svg> last arrival, and those "
+              "who wait for it</span>\n",
+              out);
     if (s->path.n > 0)
-        tl_put(
-            out,
-            "<span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><path class=\"path\" d=\"M0 4h7v7h7\"/></svg> "
-            "critical path%s</span>\n",
-            s->whole_path ? "" : ", through the last arrivals");
+        tl_put(out,
+               "<span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><path class=\"path\" d=\"M0 "
+               "4h7v7h7\"/></svg> critical path%s</span>\n",
+               s->whole_path ? "" : ", through the last arrivals");
     fputs("</div>\n", out);
 }
 
