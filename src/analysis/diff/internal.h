@@ -26,10 +26,9 @@ typedef struct unit {
 
 typedef struct side {
     const tl_diff_side *in;
-    TL_VEC(int64_t) own;             /* ranks with device work whose trace is whole, ascending */
+    TL_VEC(int64_t) own;             /* ranks with device work, marks if any rank has, and a whole trace, ascending */
     uint64_t *key;                   /* by own rank: the key of its unit */
-    TL_VEC(int64_t) fit;             /* own ranks whose unit the other side has, too, ascending */
-    TL_VEC(int64_t) ranks;           /* ranks compared, ascending: the fit ones, if they have the steps */
+    TL_VEC(int64_t) ranks;           /* own ranks whose unit the other side has, too: these are compared; ascending */
     uint32_t *unit;                  /* by rank: its index in diff.units */
     double *weight;                  /* by rank: makes the units weigh as much as in A; the sum is ranks.n */
     TL_VEC(int64_t) steps;           /* steps compared, ascending; a single step -1 if there are no marks */
@@ -39,9 +38,10 @@ typedef struct side {
     TL_VEC(double) samples;          /* step times for the test */
     double recorded;                 /* number of steps of the recording; 0: unknown */
     double marks;                    /* marked steps of a rank, compared or not, in the mean */
-    int64_t comm_ns[TL_NCOLLECTIVES], unmatched_ns[TL_NCOLLECTIVES]; /* of collectives of a kind, and not matched */
     bool marked;                     /* steps come from marks */
     int64_t median_ns;               /* median time of the compared steps */
+    /* Kernel time of collectives, by kind: of all, and of those that could not be matched. */
+    int64_t comm_ns[TL_NCOLLECTIVES], unmatched_ns[TL_NCOLLECTIVES];
 } side;
 
 /* Number and time of runs of one work (kernel, operator, ...): a sum, as over the ranks of a side. */
@@ -50,6 +50,7 @@ typedef struct amount {
     int64_t ns;
 } amount;
 
+/* Returns whether the side has any of the work, which is not joined to another work. */
 static inline bool is_there(const amount *x)
 {
     return x->count > 0 || x->ns > 0;
@@ -76,7 +77,7 @@ typedef struct series {
     uint32_t work, unit; /* indices in of[KERNELS] and diff.units */
     int32_t rank, side;
     bool launched; /* counts only work whose launch is in the trace */
-    amount *step, sum;
+    amount *step, sum; /* by step; over all steps */
 } series;
 
 typedef struct works {
@@ -109,8 +110,8 @@ struct tl_diff {
     tl_diff_basis basis;
     tl_diff_step longest;      /* the part of the step with most of the excess of long steps */
     bool same_steps;           /* the compared steps have the same numbers on both sides */
-    works of[NWORKS];          /* of[CALLS]: kind is (index of the parent + 1) * TL_NTREE_KINDS + kind; of[LAUNCHED]: kind is the index of the
-                                * kernel, name the operator that launches the kernel */
+    works of[NWORKS];          /* of[CALLS]: kind is (index of the parent + 1) * TL_NTREE_KINDS + kind; of[LAUNCHED]:
+                                * kind is the index of the kernel, name the operator that launches the kernel */
     TL_VEC(uint32_t) stack[2]; /* the open nodes around the next row, by side */
     tl_map series_of;          /* name, rank and side of an interval -> index in series */
     TL_VEC(series) series;     /* sorted by work, unit and side after tl_diff_kernel_steps */

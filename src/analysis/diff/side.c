@@ -24,7 +24,16 @@ static int32_t world_of(const side *s)
     return size;
 }
 
-/* Finds the ranks with device work and a trace that is not cut; all ranks may be cut. */
+/* Returns whether the rank has marks of steps; rank -1: whether any rank has. */
+static bool has_marks(const side *s, int32_t rank)
+{
+    TL_ROWS (const tl_step, row, table_of(s, &tl_step_schema))
+        if (rank < 0 || row->rank == rank)
+            return true;
+    return false;
+}
+
+/* Finds the ranks with device work, marks if any rank has them, and a trace that is not cut; all ranks may be cut. */
 static void find_own(side *s)
 {
     bool all_cut = true;
@@ -34,7 +43,7 @@ static void find_own(side *s)
         if (row->rank < 0 || row->device != -1 || row->step != -1 || row->wall_ns <= 0)
             continue;
         const tl_rank *rank = tl_row_of_rank(table_of(s, &tl_rank_schema), row->rank);
-        if (all_cut || rank == NULL || rank->status != TL_RANK_CUT)
+        if ((all_cut || rank == NULL || rank->status != TL_RANK_CUT) && (has_marks(s, row->rank) || !has_marks(s, -1)))
             tl_vec_push(&s->own, row->rank);
     }
     s->own.n = tl_ns_distinct(s->own.v, s->own.n);
@@ -67,7 +76,7 @@ static bool has_key(const side *s, uint64_t key)
     return false;
 }
 
-/* Chooses the ranks that may be compared, so that differences between ranks or roles do not count as differences
+/* Chooses the ranks that are compared, so that differences between ranks or roles do not count as differences
  * between jobs: if both jobs have the same size, the ranks of both sides; else the ranks whose role both sides have, or
  * all ranks as one role. */
 static void find_ranks(tl_diff *diff)
@@ -81,7 +90,7 @@ static void find_ranks(tl_diff *diff)
             sides[i].key[r] = (uint64_t)sides[i].own.v[r];
     }
     const int first = world_of(&sides[A]) == world_of(&sides[B]) ? SAME : BY_ROLE;
-    for (int way = first; way < NWAYS && sides[A].fit.n == 0; way++) {
+    for (int way = first; way < NWAYS && sides[A].ranks.n == 0; way++) {
         diff->basis.by_role = way != SAME;
         for (int i = A; i <= B && way != SAME; i++) {
             memset(sides[i].key, 0, sides[i].own.n * sizeof *sides[i].key);
@@ -91,7 +100,7 @@ static void find_ranks(tl_diff *diff)
         for (int i = A; i <= B; i++)
             for (size_t r = 0; r < sides[i].own.n; r++)
                 if (sides[!i].own.n == 0 || has_key(&sides[!i], sides[i].key[r]))
-                    tl_vec_push(&sides[i].fit, sides[i].own.v[r]);
+                    tl_vec_push(&sides[i].ranks, sides[i].own.v[r]);
     }
 }
 
@@ -120,35 +129,32 @@ static void find_units(tl_diff *diff)
     tl_map_free(&units);
 }
 
-static bool is_fit(const side *s, int32_t rank)
+static bool is_compared(const side *s, int32_t rank)
 {
-    return place_of(s->fit.v, s->fit.n, rank) < s->fit.n;
+    return place_of(s->ranks.v, s->ranks.n, rank) < s->ranks.n;
 }
 
 /* Returns whether the step may be compared: no defect in the recording of a compared rank hides a part of it. */
 static bool is_sound(const side *s, int64_t step)
 {
     TL_ROWS (const tl_health, row, table_of(s, &tl_health_schema))
-        if (row->step == step && row->rank >= 0 && row->done != TL_REMEDY_TOLD && is_fit(s, row->rank))
+        if (row->step == step && row->rank >= 0 && row->done != TL_REMEDY_TOLD && is_compared(s, row->rank))
             return false;
     return true;
 }
 
-/* Finds the compared ranks, and the steps that all of them have completely.  Returns the number of marked steps. */
+/* Finds the steps that all compared ranks have completely.  Returns the number of marked steps. */
 static size_t find_steps(side *s)
 {
     const tl_table *table = table_of(s, &tl_step_schema);
     TL_ROWS (const tl_step, row, table)
-        if (is_fit(s, row->rank)) {
-            tl_vec_push(&s->ranks, row->rank);
+        if (is_compared(s, row->rank))
             tl_vec_push(&s->steps, row->step);
-        }
-    s->ranks.n = tl_ns_distinct(s->ranks.v, s->ranks.n);
     s->steps.n = tl_ns_distinct(s->steps.v, s->steps.n);
     size_t n = s->steps.n, kept = 0;
     int64_t *have = tl_calloc(n + 1, sizeof *have);
     TL_ROWS (const tl_step, row, table)
-        if (is_fit(s, row->rank))
+        if (is_compared(s, row->rank))
             have[place_of(s->steps.v, n, row->step)]++;
     for (size_t i = 0; i < n; i++)
         if (have[i] == (int64_t)s->ranks.n && is_sound(s, s->steps.v[i]))
@@ -215,10 +221,8 @@ static void fill_whole(side *s, double by)
 {
     size_t at;
     free(s->cells);
-    s->ranks.n = s->steps.n = 0;
+    s->steps.n = 0;
     tl_vec_push(&s->steps, -1);
-    for (size_t r = 0; r < s->fit.n; r++)
-        tl_vec_push(&s->ranks, s->fit.v[r]);
     s->cells = tl_calloc(s->ranks.n + 1, sizeof *s->cells);
     TL_ROWS (const tl_breakdown, row, table_of(s, &tl_breakdown_schema))
         if (row->device == -1 && row->step == -1 && (at = place_of(s->ranks.v, s->ranks.n, row->rank)) < s->ranks.n)
@@ -325,7 +329,6 @@ void tl_diff_side_free(side *s)
 {
     free(s->own.v);
     free(s->key);
-    free(s->fit.v);
     free(s->unit);
     free(s->weight);
     free(s->ranks.v);

@@ -201,8 +201,8 @@ static uint32_t idle_class(const tl_diff *diff, int64_t change_ns)
     return TL_NO_NAME;
 }
 
-/* Sets the change of *all to the sum over all waiting that changed in the direction of `largest`.  Returns whether other
- * collectives than that of `largest` contribute. */
+/* Adds to *all all other waiting that changed in the direction of `largest`.  Returns whether other collectives
+ * contribute. */
 static bool all_waiting(const tl_diff *diff, const tl_diff_step *largest, tl_diff_step *all)
 {
     bool others = false;

@@ -1,4 +1,5 @@
-/* test_diff_works.c - kernels and operators of two runs: which are the same, new, gone, replaced, and which changes are sure. */
+/* test_diff_works.c - kernels and operators of two runs: which are the same, new, gone, replaced, and which changes are sure;
+ * and the facts that are told first. */
 #include "drawn_runs.h"
 
 static void kernels_are_aligned_by_name(void)
@@ -338,7 +339,64 @@ static void compute_is_told_by_its_kernels_or_by_itself(void)
     end(diff, a, b);
 }
 
+/* GPU, libraries, number of ranks: told before times. */
+static void other_libraries_are_told_first(void)
+{
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
+    TL_ROWS (tl_rank, row, tl_tables_get(&a->tables, &tl_rank_schema))
+        memcpy(row->libraries, "CUDA 12.4, NCCL 2.21.5", sizeof "CUDA 12.4, NCCL 2.21.5");
+    TL_ROWS (tl_rank, row, tl_tables_get(&b->tables, &tl_rank_schema))
+        memcpy(row->libraries, "CUDA 12.6, NCCL 2.21.5", sizeof "CUDA 12.6, NCCL 2.21.5");
+    tl_diff *diff = compare(a, b);
+    const tl_diff_run *row = tl_table_row(tl_diff_table(diff, &tl_diff_run_schema), 2);
+    CU_ASSERT_STRING_EQUAL(row->what, "libraries");
+    CU_ASSERT_EQUAL(row->differs, 1);
+    CU_ASSERT_STRING_EQUAL(row->a, "CUDA 12.4, NCCL 2.21.5");
+    CU_ASSERT_STRING_EQUAL(row->b, "CUDA 12.6, NCCL 2.21.5");
+    end(diff, a, b);
+}
+
+/* Shapes that B computes twice as much with: told before times. */
+static void more_arithmetic_is_told_first(void)
+{
+    run *r[2] = { steps_of(6, plain, 3), steps_of(6, plain, 9) };
+    for (int i = 0; i < 2; i++)
+        TL_ROWS (tl_breakdown, row, tl_tables_get(&r[i]->tables, &tl_breakdown_schema))
+            row->flop = row->step >= 0 ? (i + 1) * 4e9 : 1e12;
+    tl_diff *diff = compare(r[0], r[1]);
+    const tl_diff_run *row = tl_table_row(tl_diff_table(diff, &tl_diff_run_schema), 5);
+    CU_ASSERT_STRING_EQUAL(row->what, "arithmetic of a step");
+    CU_ASSERT_EQUAL(row->differs, 1);
+    CU_ASSERT_STRING_EQUAL(row->a, "4 GFLOP");
+    CU_ASSERT_STRING_EQUAL(row->b, "8 GFLOP");
+    end(diff, r[0], r[1]);
+}
+
+/* Of three kernels of either run one is common: that is told first, and parts of the step instead of kernels. */
+static void runs_of_different_work_are_not_compared_by_kernels(void)
+{
+    static const char *const names[2][3] = { { "gemm", "softmax", "norm" }, { "gemm", "conv", "pool" } };
+    drawn slower = plain;
+    slower.compute += 200;
+    run *r[2] = { steps_of(6, plain, 3), steps_of(6, slower, 9) };
+    for (int i = 0; i < 2; i++)
+        for (int32_t k = 0; k < 6; k++)
+            put_kernel(r[i], k / 3, TL_COMPUTE, names[i][k % 3], 6, k % 3 == 0 ? 50 : 100);
+    tl_diff *diff = compare(r[0], r[1]);
+    const tl_diff_run *common = tl_table_row(tl_diff_table(diff, &tl_diff_run_schema), 0);
+    CU_ASSERT_EQUAL(common->differs, 1);
+    CU_ASSERT_STRING_EQUAL(common->a, "20 %");
+    CU_ASSERT_TRUE(tl_diff_basis_of(diff).other_work);
+    CU_ASSERT_EQUAL_FATAL(nfound(diff), 2);
+    CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_COMPUTE);
+    CU_ASSERT_EQUAL(found(diff, 1)->name, TL_NO_NAME);
+    end(diff, r[0], r[1]);
+}
+
 static const unit_test tests[] = {
+    TEST(other_libraries_are_told_first),
+    TEST(more_arithmetic_is_told_first),
+    TEST(runs_of_different_work_are_not_compared_by_kernels),
     TEST(kernels_are_aligned_by_name),
     TEST(times_that_hold_waiting_are_never_sure),
     TEST(a_recording_that_begins_within_a_step_changes_no_count),
