@@ -6,14 +6,6 @@
 #include "tlmpi/base/hash.h"
 #include <stdlib.h>
 
-const char *const tl_hta_edge_labels[TL_HTA_NEDGE_KINDS] = {
-    [TL_HTA_OPERATOR] = "operator",
-    [TL_HTA_DEPENDENCY] = "dependency",
-    [TL_HTA_LAUNCH_DELAY] = "kernel_launch_delay",
-    [TL_HTA_KERNEL_DELAY] = "kernel_kernel_delay",
-    [TL_HTA_SYNC] = "sync_dependency",
-};
-
 /* -------------------------------------------------------------------------------- events, recorded and waited for
  *
  *     host     [launch a] [record e].........[wait for e] [launch b]      b, the next launch on the stream of the wait,

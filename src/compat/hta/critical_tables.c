@@ -40,6 +40,14 @@ typedef TL_VEC(part) parts;
 
 /* ------------------------------------------------------------------------------------------------------------ stats */
 
+const char *const tl_hta_edge_labels[TL_HTA_NEDGE_KINDS] = {
+    [TL_HTA_OPERATOR] = "operator",
+    [TL_HTA_DEPENDENCY] = "dependency",
+    [TL_HTA_LAUNCH_DELAY] = "kernel_launch_delay",
+    [TL_HTA_KERNEL_DELAY] = "kernel_kernel_delay",
+    [TL_HTA_SYNC] = "sync_dependency",
+};
+
 static const char *const bindings[TL_HTA_NBINDINGS] = { [TL_HTA_BY_NOTHING] = "",
                                                         [TL_HTA_BY_HOST] = "cpu_bound",
                                                         [TL_HTA_BY_LOADING] = "data_loading",

@@ -248,21 +248,14 @@ static const char *span_of(tl_text ranks, int64_t gpus_per_node)
     return node >= 0 && !tl_text_has(ranks, "...") ? "intra_node" : "unknown";
 }
 
-void tl_coll_end_head(tl_csv *csv, const tl_colls *colls, unsigned nodes)
+void tl_coll_end_row(tl_csv *csv, const tl_colls *colls, unsigned nodes, const tl_coll_row *row)
 {
-    if (colls->gpus_per_node > 0 && (nodes & TL_COLL_NODE))
-        tl_csv_head(csv, "node_id");
-    if (colls->gpus_per_node > 0 && (nodes & TL_COLL_SPAN))
-        tl_csv_head(csv, "node_span");
-    tl_csv_end_row(csv);
-}
+    const int64_t gpus = colls->gpus_per_node;
 
-void tl_coll_end_row(tl_csv *csv, const tl_colls *colls, unsigned nodes, int64_t rank, uint32_t ranks)
-{
-    if (colls->gpus_per_node > 0 && (nodes & TL_COLL_NODE))
-        TL_CELLS(csv, rank / colls->gpus_per_node);
-    if (colls->gpus_per_node > 0 && (nodes & TL_COLL_SPAN))
-        TL_CELLS(csv, span_of(tl_names_text(&colls->texts, ranks), colls->gpus_per_node));
+    if (gpus > 0 && (nodes & TL_COLL_NODE))
+        TL_CELLS(csv, row == NULL ? tl_words("node_id") : tl_int(row->rank / gpus));
+    if (gpus > 0 && (nodes & TL_COLL_SPAN))
+        TL_CELLS(csv, row == NULL ? "node_span" : span_of(tl_names_text(&colls->texts, row->ranks), gpus));
     tl_csv_end_row(csv);
 }
 
@@ -276,7 +269,7 @@ void tl_coll_write_long(const tl_colls *colls, tl_csv_folder *folder)
     tl_csv_head(&csv, "collective_id,index_in_group,rank,Process Group Name,Process Group Ranks,"
                       "Collective name,Group size,dtype,In msg nelems,In msg size (MB),Out msg nelems,"
                       "Out msg size (MB),In split size,Out split size,stream,ts,dur");
-    tl_coll_end_head(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN);
+    tl_coll_end_row(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN, NULL);
     TL_EACH (const tl_coll_row, row, colls->rows) {
         tl_coll_put_id(&csv, colls, row);
         TL_CELLS(&csv, row->index, row->rank);
@@ -284,7 +277,7 @@ void tl_coll_write_long(const tl_colls *colls, tl_csv_folder *folder)
         TL_CELLS(&csv, tl_coll_number(row->in_nelems), tl_coll_in_mb(colls, row), tl_coll_number(row->out_nelems),
                  tl_coll_out_mb(colls, row), tl_coll_text(colls, row->in_split), tl_coll_text(colls, row->out_split),
                  tl_coll_number(row->stream), row->ts, row->dur);
-        tl_coll_end_row(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN, row->rank, row->ranks);
+        tl_coll_end_row(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN, row);
     }
     tl_csv_close(&csv);
 }
@@ -318,7 +311,7 @@ void tl_coll_write_summary_long(const tl_colls *colls, tl_csv_folder *folder, co
                           "In msg nelems,Out msg nelems,In split size,Out split size,stream,"
                           "In msg size (MB)_first,Out msg size (MB)_first,dur_sum,dur_mean,dur_std,dur_min,"
                           "dur_max,operation_count");
-        tl_coll_end_head(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN);
+        tl_coll_end_row(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN, NULL);
         TL_EACH (const tl_sum, s, sums) {
             const tl_coll_row *row = &rows[s->order[0]];
             TL_CELLS(&csv, row->rank);
@@ -327,7 +320,7 @@ void tl_coll_write_summary_long(const tl_colls *colls, tl_csv_folder *folder, co
                      tl_coll_text(colls, row->in_split), tl_coll_text(colls, row->out_split),
                      tl_coll_number(row->stream), tl_coll_in_mb(colls, row), tl_coll_out_mb(colls, row), s->stats.sum,
                      s->stats.mean, s->stats.std, s->stats.min, s->stats.max, s->n);
-            tl_coll_end_row(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN, row->rank, row->ranks);
+            tl_coll_end_row(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN, row);
         }
         tl_csv_close(&csv);
         free(sums.v);

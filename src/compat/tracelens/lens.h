@@ -272,11 +272,10 @@ static inline tl_cell tl_coll_number(int64_t number)
     return number == TL_COLL_NO_NUMBER ? tl_blank() : tl_int(number);
 }
 
-/* Ends a header or a row; if gpus_per_node is known, with the columns of nodes in `nodes`: TL_COLL_NODE, the node of
- * the rank; TL_COLL_SPAN, whether the group's ranks share one node. */
+/* Ends a row, or the header where `row` is NULL; if gpus_per_node is known, with the columns of nodes in `nodes`:
+ * TL_COLL_NODE, the node of the rank; TL_COLL_SPAN, whether the group's ranks share one node. */
 typedef enum tl_coll_nodes { TL_COLL_NODE = 1, TL_COLL_SPAN = 2 } tl_coll_nodes;
-void tl_coll_end_head(tl_csv *csv, const tl_colls *colls, unsigned nodes);
-void tl_coll_end_row(tl_csv *csv, const tl_colls *colls, unsigned nodes, int64_t rank, uint32_t ranks);
+void tl_coll_end_row(tl_csv *csv, const tl_colls *colls, unsigned nodes, const tl_coll_row *row);
 
 /* Writes nccl_long, unless there are no rows. */
 void tl_coll_write_long(const tl_colls *colls, tl_csv_folder *folder);

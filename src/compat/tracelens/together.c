@@ -189,7 +189,7 @@ static void write_syncs(const togethers *s, tl_csv_folder *folder)
                       "algo bw (GB/s),bus bw (GB/s)");
     RANKS(&csv, s, "ts", "dur");
     RANKS(&csv, s, "wait_time");
-    tl_coll_end_head(&csv, colls, TL_COLL_SPAN);
+    tl_coll_end_row(&csv, colls, TL_COLL_SPAN, NULL);
     TL_EACH (const together, t, s->v) {
         const tl_coll_row *row = t->row;
         tl_coll_put_id(&csv, colls, row);
@@ -205,7 +205,7 @@ static void write_syncs(const togethers *s, tl_csv_folder *folder)
             const tl_coll_row *r = row_of(s, t, i, &k);
             TL_CELLS(&csv, r != NULL ? t->last_start - r->ts : NAN);
         }
-        tl_coll_end_row(&csv, colls, TL_COLL_SPAN, 0, row->ranks);
+        tl_coll_end_row(&csv, colls, TL_COLL_SPAN, row);
     }
     tl_csv_close(&csv);
 }
@@ -222,7 +222,7 @@ static void write_exchanges(const togethers *s, tl_csv_folder *folder)
     RANKS(&csv, s, "ts", "dur", "In msg nelems", "Out msg nelems", "In msg size (MB)", "Out msg size (MB)",
           "In split size", "Out split size");
     RANKS(&csv, s, "skew in start time", "skew in end time");
-    tl_coll_end_head(&csv, colls, TL_COLL_SPAN);
+    tl_coll_end_row(&csv, colls, TL_COLL_SPAN, NULL);
     TL_EACH (const together, t, s->v) {
         tl_coll_put_id(&csv, colls, t->row);
         tl_coll_put_kind(&csv, colls, t->row);
@@ -241,7 +241,7 @@ static void write_exchanges(const togethers *s, tl_csv_folder *folder)
             const tl_coll_row *r = row_of(s, t, i, &k);
             TL_CELLS(&csv, r != NULL ? r->ts - t->first_start : NAN, r != NULL ? t->last_end - (r->ts + r->dur) : NAN);
         }
-        tl_coll_end_row(&csv, colls, TL_COLL_SPAN, 0, t->row->ranks);
+        tl_coll_end_row(&csv, colls, TL_COLL_SPAN, t->row);
     }
     tl_csv_close(&csv);
 }
@@ -444,12 +444,12 @@ static void write_stragglers(const togethers *s, tl_csv_folder *folder)
     tl_csv csv = tl_csv_open(folder, "nccl_straggler_summary.csv", NULL);
     tl_csv_head(&csv, "rank,total_wait_time_us,mean_wait_time_us,times_arrived_last,times_arrived_first,"
                       "pct_arrived_last,num_collectives,total_nccl_dur_us");
-    tl_coll_end_head(&csv, s->colls, TL_COLL_NODE);
+    tl_coll_end_row(&csv, s->colls, TL_COLL_NODE, NULL);
     for (size_t i = 0; i < s->ranks.n; i++) {
         TL_CELLS(&csv, v[i].rank, tl_python_round(v[i].waits, 1), tl_python_round(v[i].waits / (double)v[i].n, 1),
                  v[i].last, v[i].first, tl_python_round(100.0 * (double)v[i].last / (double)s->v.n, 1), s->v.n,
                  tl_python_round(v[i].durs, 1));
-        tl_coll_end_row(&csv, s->colls, TL_COLL_NODE, v[i].rank, TL_NO_NAME);
+        tl_coll_end_row(&csv, s->colls, TL_COLL_NODE, &(tl_coll_row){ .rank = v[i].rank });
     }
     free(v);
     tl_csv_close(&csv);

@@ -158,6 +158,9 @@ static void statistics_leave_out_what_is_missing(void)
 {
     double v[] = { 5, 1, 4, 2 };
     const double holed[] = { 5, NAN, 1, 4, 2, NAN };
+    /* One after the other would be 1.0. */
+    const double carried[] = { 1, 1e-16, 1e-16, 1e-16, 1e-16 };
+    CU_ASSERT_EQUAL(tl_stats_of(NULL, 5, carried, sizeof *carried).sum, 1 + 4e-16);
     const tl_real_stats stats = tl_stats_of(NULL, 6, holed, sizeof *holed);
     const tl_real_stats one = tl_stats_of(NULL, 1, v, sizeof *v), none = tl_stats_of(NULL, 0, v, sizeof *v);
     CU_ASSERT(stats.n == 4 && stats.sum == 12 && stats.mean == 3 && stats.min == 1 && stats.max == 5);

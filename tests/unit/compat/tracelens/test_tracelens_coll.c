@@ -81,8 +81,8 @@ static void groups_span_nodes(void)
     for (size_t i = 0; i < COUNT(known); i++) {
         char want[32];
         tl_csv csv = tl_csv_open(&folder, "span.csv", NULL);
-        tl_coll_end_row(&csv, &colls, TL_COLL_SPAN, 0,
-                        tl_names_intern(&colls.texts, known[i].ranks, strlen(known[i].ranks)));
+        const tl_coll_row row = { .ranks = tl_names_intern(&colls.texts, known[i].ranks, strlen(known[i].ranks)) };
+        tl_coll_end_row(&csv, &colls, TL_COLL_SPAN, &row);
         tl_csv_close(&csv);
         snprintf(want, sizeof want, "%s\n", known[i].span);
         CU_ASSERT_STRING_EQUAL(scratch_content("span.csv"), want);
