@@ -13,15 +13,52 @@ static size_t run_end(const uint32_t *v, size_t from, size_t n, tl_compare *comp
     return to;
 }
 
-/* Merges the sorted v[from, mid) and v[mid, to).  room: for the first of them. */
+/* Returns how many of the n sorted indices at v come before x; with_equal: equal ones, too.  Searches in doubling
+ * steps. */
+static size_t count_before(const uint32_t *v, size_t n, uint32_t x, bool with_equal, tl_compare *compare,
+                           const void *context)
+{
+    size_t low = 0, high = 0;
+    for (size_t step = 1; high < n && compare(context, v[high], x) < (int)with_equal; step *= 2) {
+        low = high + 1;
+        high = n - high > step ? high + step : n;
+    }
+    TL_BISECT(low, high, mid, compare(context, v[mid], x) < (int)with_equal);
+    return low;
+}
+
+/* Merges the sorted v[from, mid) and v[mid, to).  room: for the first of them.  After STREAK elements in a row of the
+ * same of the two, the end of the streak is searched: mostly the two overlap little, or one is much longer. */
 static void merge(uint32_t *v, size_t from, size_t mid, size_t to, uint32_t *room, tl_compare *compare,
                   const void *context)
 {
-    size_t n = mid - from, i = 0, j = mid, out = from;
+    enum { STREAK = 8 };
+    from += count_before(v + from, mid - from, v[mid], true, compare, context);
+    size_t n = mid - from, i = 0, j = mid, out = from, k;
 
     memcpy(room, v + from, n * sizeof *v);
-    while (i < n && j < to)
-        v[out++] = compare(context, room[i], v[j]) <= 0 ? room[i++] : v[j++];
+    for (int streak = 0; i < n && j < to;) { /* positive: of the first */
+        if (compare(context, room[i], v[j]) <= 0) {
+            v[out++] = room[i++];
+            streak = streak > 0 ? streak + 1 : 1;
+        } else {
+            v[out++] = v[j++];
+            streak = streak < 0 ? streak - 1 : -1;
+        }
+        if (streak == STREAK) {
+            k = count_before(room + i, n - i, v[j], true, compare, context);
+            memcpy(v + out, room + i, k * sizeof *v);
+            i += k;
+        } else if (streak == -STREAK) {
+            k = count_before(v + j, to - j, room[i], false, compare, context);
+            memmove(v + out, v + j, k * sizeof *v);
+            j += k;
+        } else {
+            continue;
+        }
+        out += k;
+        streak = 0;
+    }
     memcpy(v + out, room + i, (n - i) * sizeof *v);
 }
 

@@ -24,6 +24,25 @@ static void rows_of_a_group_stand_together_and_as_they_were(void)
     free(tl_sorted_index(0, by_tens, v));
 }
 
+/* Runs of any length that overlap much, little or not at all, with equal values in both. */
+static void sorting_is_stable_whatever_the_runs(void)
+{
+    enum { MOST = 700 };
+    uint64_t seed = 3;
+    for (int trial = 0; trial < 300; trial++) {
+        const size_t n = (size_t)unit_below(&seed, MOST), run = 1 + (size_t)unit_below(&seed, MOST);
+        const int step = 1 + (int)unit_below(&seed, 12), apart = (int)unit_below(&seed, 3000);
+        int v[MOST];
+        for (size_t i = 0; i < n; i++)
+            v[i] = trial % 5 == 0 ? (int)unit_below(&seed, 500) : (int)(i % run) * step + (int)(i / run) % 3 * apart;
+        uint32_t *order = tl_sorted_index(n, by_tens, v);
+        for (size_t i = 1; i < n; i++)
+            CU_ASSERT_FATAL(v[order[i - 1]] / 10 < v[order[i]] / 10 ||
+                            (v[order[i - 1]] / 10 == v[order[i]] / 10 && order[i - 1] < order[i]));
+        free(order);
+    }
+}
+
 static void rows_are_dealt_to_the_groups_that_they_name(void)
 {
     const uint32_t group_of[] = { 2, 0, 2, UINT32_MAX, 3, 0 }, want[] = { 1, 5, 0, 2, 4 };
@@ -81,6 +100,7 @@ static void a_value_is_appended_whole(void)
 
 static const unit_test tests[] = {
     TEST(rows_of_a_group_stand_together_and_as_they_were),
+    TEST(sorting_is_stable_whatever_the_runs),
     TEST(rows_are_dealt_to_the_groups_that_they_name),
     TEST(files_are_dealt_by_size),
     TEST(a_list_is_sorted_also_when_it_is_empty),

@@ -435,24 +435,37 @@ static void add_host(gathering *g)
     tl_map_free(&launching);
 }
 
-TL_ORDER_BY(by_time, tl_named_work, kind, step, DOWN(ns), DOWN(depth), name)
+TL_SORT_BY(by_time, tl_named_work, kind, step, DOWN(ns), DOWN(depth), name)
+
+/* The rows with most time of a kind and step, in order. */
+typedef struct largest {
+    tl_named_work v[TL_WORK_BY_NAME_MAX];
+    size_t n;
+} largest;
 
 /* Appends the TL_WORK_BY_NAME_MAX rows with most time of each kind and step. */
 static void keep_largest(const gathering *g, tl_work_by_name *work_by_name)
 {
-    uint32_t *order = tl_sorted_index(g->rows.n, by_time, g->rows.v);
-    size_t kept = 0;
+    tl_map number_of = { 0 };
+    TL_VEC(largest) all = { 0 };
 
-    for (size_t i = 0; i < g->rows.n; i++) {
-        tl_named_work row = g->rows.v[order[i]];
-        kept = i > 0 && TL_ORDER(&row, &g->rows.v[order[i - 1]], kind, step) == 0 ? kept + 1 : 0;
-        if (kept >= TL_WORK_BY_NAME_MAX)
-            continue;
-        tl_text name = tl_names_text(g->view->names, row.name);
-        row.name = tl_names_intern(&work_by_name->names, name.p, name.n);
-        tl_vec_push(&work_by_name->rows, row);
+    TL_EACH (const tl_named_work, row, g->rows) {
+        const uint64_t key = (uint64_t)row->kind << 32 | (uint32_t)row->step;
+        const uint32_t number = tl_map_number(&number_of, key, all.n);
+        if (number >= all.n)
+            tl_vec_push(&all, (largest){ .n = 0 });
+        largest *of = &all.v[number];
+        of->n = tl_insert(of->v, of->n, TL_WORK_BY_NAME_MAX, row, sizeof *row, by_time);
     }
-    free(order);
+    tl_sort(all.v, all.n, sizeof *all.v, by_time);
+    TL_EACH (largest, of, all)
+        for (size_t i = 0; i < of->n; i++) {
+            const tl_text name = tl_names_text(g->view->names, of->v[i].name);
+            of->v[i].name = tl_names_intern(&work_by_name->names, name.p, name.n);
+            tl_vec_push(&work_by_name->rows, of->v[i]);
+        }
+    free(all.v);
+    tl_map_free(&number_of);
 }
 
 void tl_work_by_name_collect(const tl_rank_view *view, const tl_activity *activity, tl_work_by_name *work_by_name)
