@@ -56,38 +56,27 @@ static bool is_child(const tree_node *n, uint32_t parent, tl_tree_kind kind, uin
     return n->row.name == name && n->parent == parent && n->row.kind == kind && n->forward == forward;
 }
 
-/* Returns the child with these properties, adding it if it is new.  On a hash collision the next key is tried. */
-static uint32_t find_child(context_tree *t, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
-{
-    uint64_t end = (uint64_t)parent << 32 | name;
-    for (uint64_t key = tl_hash_mix(tl_hash_mix(kind, forward), end);; key++) {
-        uint32_t at = tl_map_get(&t->places, key);
-        if (at != TL_MAP_NONE && is_child(&t->nodes.v[at], parent, kind, name, forward))
-            return at;
-        if (at != TL_MAP_NONE)
-            continue;
-        tl_mem_indexable(t->nodes.n);
-        tl_map_put(&t->places, key, (uint32_t)t->nodes.n);
-        tl_vec_room(&t->nodes);
-        t->nodes.v[t->nodes.n] = (tree_node){ parent, forward, TL_NONE, TL_NONE, 0,
-                                              { .rank = t->nodes.v[parent].row.rank,
-                                                .depth = t->nodes.v[parent].row.depth + 1,
-                                                .kind = (uint8_t)kind,
-                                                .name = name } };
-        return (uint32_t)t->nodes.n++;
-    }
-}
-
-/* As find_child.  Tries first the sibling that followed the last child the last time. */
+/* Returns the child with these properties, adding it if it is new.  Tries first the sibling that followed the last child
+ * the last time.  On a hash collision the next key is tried. */
 static uint32_t child_of(context_tree *t, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
 {
     uint32_t last = t->nodes.v[parent].child, next = last != TL_NONE ? t->nodes.v[last].follow : TL_NONE;
+    bool found = next != TL_NONE && is_child(&t->nodes.v[next], parent, kind, name, forward);
+    uint64_t end = (uint64_t)parent << 32 | name;
 
-    if (next == TL_NONE || !is_child(&t->nodes.v[next], parent, kind, name, forward)) {
-        next = find_child(t, parent, kind, name, forward);
-        if (last != TL_NONE)
-            t->nodes.v[last].follow = next;
+    for (uint64_t key = found ? 0 : tl_hash_mix(tl_hash_mix(kind, forward), end); !found; key++) {
+        tl_mem_indexable(t->nodes.n);
+        next = tl_map_number(&t->places, key, t->nodes.n);
+        if (next == t->nodes.n)
+            tl_vec_push(&t->nodes, (tree_node){ parent, forward, TL_NONE, TL_NONE, 0,
+                                                { .rank = t->nodes.v[parent].row.rank,
+                                                  .depth = t->nodes.v[parent].row.depth + 1,
+                                                  .kind = (uint8_t)kind,
+                                                  .name = name } });
+        found = is_child(&t->nodes.v[next], parent, kind, name, forward);
     }
+    if (last != TL_NONE)
+        t->nodes.v[last].follow = next;
     t->nodes.v[parent].child = next;
     return next;
 }
@@ -281,33 +270,6 @@ static void sweep_thread(growing *g, const tl_thread *thread, bool main)
 
 TL_SORT_BY(by_forward, forward, op, backward)
 
-static void prepare_tree(growing *g)
-{
-    const tl_rank_view *view = g->view;
-    size_t n = view->nbackwards;
-
-    g->is_mark = tl_arena_take(&g->arena, view->names->n, sizeof *g->is_mark);
-    g->is_module = tl_arena_take(&g->arena, view->names->n, sizeof *g->is_module);
-    g->call = tl_arena_take(&g->arena, view->nlaunches, sizeof *g->call);
-    g->of = tl_arena_take(&g->arena, n, sizeof *g->of);
-    g->forwards = tl_arena_take(&g->arena, n, sizeof *g->forwards);
-    tl_launches_by_thread(view, &g->arena, &g->launches);
-    tl_vec_room(&g->tree->nodes);
-    for (uint32_t id = 0; id < view->names->n; id++) {
-        g->is_mark[id] = tl_is_step_mark(view->names, view->served, id);
-        g->is_module[id] = tl_text_starts(tl_names_text(view->names, id), "nn.Module: ");
-    }
-    for (size_t i = 0; i < view->nlaunches; i++)
-        g->call[i] = TL_NONE;
-    for (size_t i = 0; i < n; i++) {
-        g->of[i] = TL_NONE;
-        g->forwards[i] = (forward){ view->backwards[i].forward, (uint32_t)i };
-    }
-    qsort(g->forwards, n, sizeof *g->forwards, by_forward);
-    g->tree->nodes.v[g->tree->nodes.n++] =
-        (tree_node){ TL_NONE, TL_NONE, TL_NONE, TL_NONE, 0, { .rank = view->rank, .depth = -1, .name = TL_NO_NAME } };
-}
-
 /* Whether an operator of the forward pass ran on the thread. */
 static bool has_forwards(const growing *g, const tl_thread *thread)
 {
@@ -384,9 +346,28 @@ static void add_work(growing *g)
 static void grow_tree(context_tree *tree, const tl_rank_view *view)
 {
     growing g = { .view = view, .tree = tree };
+    const size_t nbackwards = view->nbackwards;
 
     g.all.ops.ops = g.annotations.ops.ops = &view->ops;
-    prepare_tree(&g);
+    g.is_mark = tl_arena_take(&g.arena, view->names->n, sizeof *g.is_mark);
+    g.is_module = tl_arena_take(&g.arena, view->names->n, sizeof *g.is_module);
+    g.call = tl_arena_take(&g.arena, view->nlaunches, sizeof *g.call);
+    g.of = tl_arena_take(&g.arena, nbackwards, sizeof *g.of);
+    g.forwards = tl_arena_take(&g.arena, nbackwards, sizeof *g.forwards);
+    tl_launches_by_thread(view, &g.arena, &g.launches);
+    for (uint32_t id = 0; id < view->names->n; id++) {
+        g.is_mark[id] = tl_is_step_mark(view->names, view->served, id);
+        g.is_module[id] = tl_text_starts(tl_names_text(view->names, id), "nn.Module: ");
+    }
+    for (size_t i = 0; i < view->nlaunches; i++)
+        g.call[i] = TL_NONE;
+    for (size_t i = 0; i < nbackwards; i++) {
+        g.of[i] = TL_NONE;
+        g.forwards[i] = (forward){ view->backwards[i].forward, (uint32_t)i };
+    }
+    qsort(g.forwards, nbackwards, sizeof *g.forwards, by_forward);
+    tl_vec_push(&tree->nodes, (tree_node){ TL_NONE, TL_NONE, TL_NONE, TL_NONE, 0,
+                                           { .rank = view->rank, .depth = -1, .name = TL_NO_NAME } });
     sweep_all(&g);
     add_work(&g);
     /* Adds the sums of each node to its parent. */
