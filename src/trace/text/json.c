@@ -1,6 +1,7 @@
 /* json.c - skips over values. */
 #include "tlmpi/trace/text/json.h"
 #include <stdint.h>
+#include <string.h>
 
 /* White space as in the grammar. */
 static bool is_blank(char c)
@@ -23,7 +24,10 @@ static void skip_blanks(tl_text *t)
 /* Returns the length of the string at the beginning of t, with quotes. */
 static size_t string_length(tl_text t)
 {
+    const char *end = t.n > 1 ? memchr(t.p + 1, '"', t.n - 1) : NULL;
     size_t n = 1;
+    if (end != NULL && end[-1] != '\\')
+        return (size_t)(end - t.p) + 1;
     while (n < t.n && t.p[n] != '"')
         n += t.p[n] == '\\' ? 2 : 1;
     return n < t.n ? n + 1 : t.n;
@@ -41,6 +45,10 @@ static size_t value_length(tl_text t)
 
     while (n < t.n) {
         const uint8_t class = class_of[(unsigned char)t.p[n]];
+        if (class == PLAIN || (depth > 0 && class == ENDS)) {
+            n++;
+            continue;
+        }
         if (depth == 0 && class >= CLOSES)
             break;
         n += class == QUOTE ? string_length((tl_text){ t.p + n, t.n - n }) : 1;
