@@ -55,7 +55,7 @@ def flop(name, args):
     """(operations, precision) of an operator by itself; None: no formula, or not recorded."""
     dims, types, given = args.get("Input Dims"), args.get("Input type"), args.get("Concrete Inputs")
     name = name.removeprefix("aten::")
-    if dims is None or name not in ("mm", "bmm", "addmm", "baddbmm", "_convolution", "convolution",
+    if dims is None or name not in ("mm", "bmm", "addmm", "baddbmm", "convolution",
                                     "convolution_backward", "_scaled_dot_product_flash_attention"):
         return None
     precision = FLOATS.get(types[0])

@@ -88,7 +88,8 @@ def main():
                 named = named.decode() if isinstance(named, bytes) else str(named)
                 check(named == field, "%s: FIELD_%d_NAME" % (table, i), named)
                 units = units.decode() if isinstance(units, bytes) else str(units)
-                wanted = [unit for end, unit in (("_ns", "ns"), ("_ppb", "ppb"), ("_gb_s", "GB/s"), ("_pct", "%")) if field.endswith(end)]
+                wanted = [unit for end, unit in (("_ns", "ns"), ("_ppb", "ppb"), ("_gb_s", "GB/s"), ("tflop_per_s", "TFLOP/s"), ("_pct", "%")) if field.endswith(end)]
+                wanted += ["FLOP"] if field == "flop" and table != "counter" else []
                 check(units == (wanted[0] if wanted else "byte" if "byte" in field else ""),
                       "%s.%s: units" % (table, field), units)
             with warnings.catch_warnings():

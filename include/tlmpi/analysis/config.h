@@ -7,7 +7,7 @@
 #define TLMPI_ANALYSIS_CONFIG_H
 
 #include "tlmpi/base/text.h"
-#include "tlmpi/model/peak.h"
+#include "tlmpi/model/coll.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +39,19 @@ typedef struct tl_launch_config {
     int64_t delay_ns;   /* work that starts longer after its call is late */
     int64_t full;       /* work in a queue that holds no more */
 } tl_launch_config;
+
+/* Peaks of devices, 10^9 FLOP/s; 0: that of the data sheet (peak.c). */
+typedef struct tl_peaks {
+    int64_t gflop_per_s[TL_NPRECISIONS];
+} tl_peaks;
+
+/* The time that a device needs at its peak, ns for each FLOP; NaN: unknown. */
+typedef struct tl_pace {
+    double ns[TL_NPRECISIONS];
+} tl_pace;
+
+/* device: its name in the trace; NULL: unknown. */
+tl_pace tl_pace_of(const tl_peaks *given, const char *device);
 
 typedef enum tl_threshold_unit { TL_IN_US, TL_IN_PERCENT, TL_IN_NUMBER, TL_IN_TFLOP_PER_S } tl_threshold_unit;
 

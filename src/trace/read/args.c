@@ -15,7 +15,6 @@
 #include "tlmpi/trace/event/values.h"
 #include "tlmpi/trace/text/json.h"
 #include <math.h>
-#include <string.h>
 
 /* --------------------------------------------------------------------------------------------- counters, allocators */
 
@@ -68,30 +67,49 @@ void tl_measured_take(tl_events *e, const tl_fields *f)
 
 /* ----------------------------------------------------------------------------------------------------------- shapes */
 
-/* The order of an operator's arguments. */
-typedef enum arguments {
-    ANNOTATION, /* inputs only */
+/* What the shapes of an operator are used for. */
+typedef enum use {
+    ANNOTATION, /* communication: inputs only */
     SAME,       /* an input that is also the output */
     IN_FIRST,   /* an input; the rest is unknown */
     OUT_FIRST,  /* an output, then an input */
-} arguments;
+    COMPUTING,  /* floating-point operations */
+} use;
 
 static const struct {
-    const char *name; /* its beginning */
-    arguments order;
+    const char *name; /* of communication its beginning */
+    use use;
+    tl_formula formula; /* this and below: as in tl_flop_count */
+    uint8_t first, flag;
 } known[] = {
-    { "nccl:", ANNOTATION },
-    { "record_param_comms", IN_FIRST },
-    { "c10d::allreduce_", SAME },
-    { "c10d::broadcast_", SAME },
-    { "c10d::reduce_scatter_", OUT_FIRST },
-    { "c10d::_reduce_scatter_base_", OUT_FIRST },
-    { "c10d::reduce_", SAME },
-    { "c10d::allgather_", OUT_FIRST },
-    { "c10d::_allgather_base_", OUT_FIRST },
-    { "c10d::alltoall_", OUT_FIRST },
-    { "c10d::send", SAME },
-    { "c10d::recv_", SAME },
+    { "nccl:", ANNOTATION, 0, 0, 0 },
+    { "record_param_comms", IN_FIRST, 0, 0, 0 },
+    { "c10d::allreduce_", SAME, 0, 0, 0 },
+    { "c10d::broadcast_", SAME, 0, 0, 0 },
+    { "c10d::reduce_scatter_", OUT_FIRST, 0, 0, 0 },
+    { "c10d::_reduce_scatter_base_", OUT_FIRST, 0, 0, 0 },
+    { "c10d::reduce_", SAME, 0, 0, 0 },
+    { "c10d::allgather_", OUT_FIRST, 0, 0, 0 },
+    { "c10d::_allgather_base_", OUT_FIRST, 0, 0, 0 },
+    { "c10d::alltoall_", OUT_FIRST, 0, 0, 0 },
+    { "c10d::send", SAME, 0, 0, 0 },
+    { "c10d::recv_", SAME, 0, 0, 0 },
+    { "aten::mm", COMPUTING, TL_PRODUCT, 0, 0 }, /* also in aten::linear and aten::matmul */
+    { "aten::bmm", COMPUTING, TL_PRODUCT, 0, 0 },
+    { "aten::mv", COMPUTING, TL_PRODUCT, 0, 0 },
+    { "aten::_scaled_mm", COMPUTING, TL_PRODUCT, 0, 0 },
+    { "aten::addmm", COMPUTING, TL_PRODUCT, 1, 0 },
+    { "aten::baddbmm", COMPUTING, TL_PRODUCT, 1, 0 },
+    { "aten::addmv", COMPUTING, TL_PRODUCT, 1, 0 },
+    { "aten::_addmm_activation", COMPUTING, TL_PRODUCT, 1, 0 },
+    { "aten::convolution", COMPUTING, TL_CONVOLUTION, 0, 6 },
+    { "aten::convolution_backward", COMPUTING, TL_CONVOLUTION_BACKWARD, 0, 7 },
+    { "aten::_scaled_dot_product_flash_attention", COMPUTING, TL_ATTENTION, 0, 4 },
+    { "aten::_scaled_dot_product_efficient_attention", COMPUTING, TL_ATTENTION, 0, 6 },
+    { "aten::_scaled_dot_product_cudnn_attention", COMPUTING, TL_ATTENTION, 0, 6 },
+    { "aten::_scaled_dot_product_flash_attention_backward", COMPUTING, TL_ATTENTION_BACKWARD, 1, 11 },
+    { "aten::_scaled_dot_product_efficient_attention_backward", COMPUTING, TL_ATTENTION_BACKWARD, 1, 11 },
+    { "aten::_scaled_dot_product_cudnn_attention_backward", COMPUTING, TL_ATTENTION_BACKWARD, 1, 14 },
 };
 
 enum { NKNOWN = sizeof known / sizeof known[0], DEEPEST = 4 };
@@ -164,23 +182,8 @@ static argument sum_arguments(tl_text *dims, tl_text *types)
     return sum;
 }
 
-tl_arguments tl_arguments_of(tl_text args)
-{
-    tl_text rest = tl_json_inside(args), key, value;
-    tl_arguments a = { { "", 0 }, { "", 0 }, { "", 0 } };
-
-    while (tl_json_member(&rest, &key, &value))
-        if (tl_text_is(key, "Input Dims"))
-            a.dims = tl_json_inside(value);
-        else if (tl_text_is(key, "Input type"))
-            a.types = tl_json_inside(value);
-        else if (tl_text_is(key, "Concrete Inputs"))
-            a.values = tl_json_inside(value);
-    return a;
-}
-
-/* Returns the numbers of elements of a communication operator with arguments in that order. */
-static tl_shape_args count_message(arguments order, tl_arguments a)
+/* Fills the numbers of elements of a communication operator; false: nothing is known. */
+static bool count_message(use order, tl_arguments a, tl_shape_args *s)
 {
     argument first, second = nothing;
 
@@ -190,47 +193,51 @@ static tl_shape_args count_message(arguments order, tl_arguments a)
         (void)next_argument(&a.dims, &a.types, &first);
     if (order == OUT_FIRST)
         (void)next_argument(&a.dims, &a.types, &second);
-    return (tl_shape_args){ .dtype = first.dtype != 0 ? first.dtype : second.dtype,
-                            .annotation = order == ANNOTATION,
-                            .in_nelems = order == OUT_FIRST ? second.nelems : first.nelems,
-                            .out_nelems = order == OUT_FIRST || order == SAME ? first.nelems : -1 };
+    s->dtype = first.dtype != 0 ? first.dtype : second.dtype;
+    s->annotation = order == ANNOTATION;
+    s->in_nelems = order == OUT_FIRST ? second.nelems : first.nelems;
+    s->out_nelems = order == OUT_FIRST || order == SAME ? first.nelems : -1;
+    return s->in_nelems >= 0 || s->out_nelems >= 0 || s->dtype != 0;
 }
 
-static uint8_t use_of(tl_text name)
+static uint8_t rule_of(tl_text name)
 {
-    for (size_t k = 0; k < NKNOWN; k++)
-        if (tl_text_starts(name, known[k].name))
-            return (uint8_t)(TL_SHAPES_USED + k);
-    const uint8_t formula = tl_flop_formula(name);
-    return formula != TL_NONE_COMPUTES ? (uint8_t)(TL_SHAPES_USED + NKNOWN + formula) : TL_SHAPES_UNUSED;
+    size_t k = name.n > 6 && (name.p[4] == ':' || name.p[6] == '_') ? 0 : NKNOWN; /* as all have it, and few others */
+    while (k < NKNOWN &&
+           !(known[k].use == COMPUTING ? tl_text_is(name, known[k].name) : tl_text_starts(name, known[k].name)))
+        k++;
+    return (uint8_t)(k < NKNOWN ? 2 + k : 1);
 }
 
-void tl_shapes_take(tl_events *e, tl_shape_uses *uses, tl_text args)
+void tl_shapes_take(tl_events *e, tl_shape_rules *rules, tl_text args)
 {
-    const uint32_t name = e->name[e->n - 1];
-    const tl_cat cat = tl_event_cat(e, e->n - 1);
+    const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP), name = e->name[e->n - 1];
+    tl_text rest = tl_json_inside(args), key, value;
+    tl_arguments a = { { "", 0 }, { "", 0 }, { "", 0 } };
+    tl_shape_args s = { .event = (uint32_t)e->n - 1 };
+    tl_precision precision;
 
-    if (name == TL_NO_NAME || (cat != TL_CAT_USER_ANNOTATION && cat != TL_CAT_CPU_OP))
+    if (name == TL_NO_NAME || (name < rules->n && rules->v[name] == 1))
         return;
-    if (name >= uses->n) {
-        tl_grow((void **)&uses->v, &uses->cap, e->names.n, sizeof *uses->v);
-        memset(uses->v + uses->n, 0, e->names.n - uses->n);
-        uses->n = e->names.n;
+    for (; rules->n <= name; rules->n++) {
+        tl_vec_room(rules);
+        rules->v[rules->n] = rule_of(tl_names_text(&e->names, (uint32_t)rules->n));
     }
-    if (uses->v[name] == 0)
-        uses->v[name] = use_of(tl_names_text(&e->names, name));
-    if (uses->v[name] == TL_SHAPES_UNUSED)
+    if (rules->v[name] == 1 || !(TL_CAT_BIT(tl_event_cat(e, e->n - 1)) & host))
         return;
-    const uint8_t use = uses->v[name] - TL_SHAPES_USED;
-    const tl_arguments a = tl_arguments_of(args);
-    tl_precision precision = TL_NPRECISIONS;
-    tl_shape_args s = { .computes = use >= NKNOWN, .flop = -1 };
-    if (!s.computes)
-        s = count_message(known[use].order, a);
-    else if (cat == TL_CAT_CPU_OP)
-        s.flop = tl_flop_count(use - NKNOWN, &a, &precision);
-    s.dtype = s.computes ? (uint8_t)precision : s.dtype;
-    s.event = (uint32_t)e->n - 1;
-    if (s.computes ? s.flop >= 0 : s.in_nelems >= 0 || s.out_nelems >= 0 || s.dtype != 0)
+    while (tl_json_member(&rest, &key, &value))
+        if (tl_text_is(key, "Input Dims"))
+            a.dims = tl_json_inside(value);
+        else if (tl_text_is(key, "Input type"))
+            a.types = tl_json_inside(value);
+        else if (tl_text_is(key, "Concrete Inputs"))
+            a.values = tl_json_inside(value);
+    const size_t k = rules->v[name] - 2u;
+    s.computes = known[k].use == COMPUTING;
+    if (s.computes) {
+        s.flop = tl_flop_count(known[k].formula, known[k].first, known[k].flag, &a, &precision);
+        s.dtype = (uint8_t)precision;
+    }
+    if (s.computes ? s.flop >= 0 : count_message(known[k].use, a, &s))
         tl_vec_push(&e->shapes, s);
 }

@@ -23,8 +23,8 @@ typedef struct reading {
     tl_trace *trace;
     tl_split split;
     tl_layouts layouts;
-    tl_fields fields;   /* of the current entry */
-    tl_shape_uses uses; /* by name in the trace */
+    tl_fields fields; /* of the current entry */
+    tl_shape_rules shape_rules;
     tl_yajl_scratch scratch;
     tl_bytes repaired;     /* scratch for a repaired entry */
     size_t checked;        /* bytes of events for which there was enough memory */
@@ -139,8 +139,8 @@ static void add_entry(reading *r, const tl_split_item *item)
         report->untimed += taken == TL_TAKEN_UNTIMED;
         if (tl_measured_is(events))
             tl_measured_take(events, &r->fields);
-        else if (r->fields.args.n > 0 && !tl_shapes_unused(events, &r->uses))
-            tl_shapes_take(events, &r->uses, r->fields.args);
+        else if (r->fields.args.n > 0)
+            tl_shapes_take(events, &r->shape_rules, r->fields.args);
     }
     if (mended) {
         report->repaired++;
@@ -176,7 +176,7 @@ static void restart(reading *r)
     r->trace->report.no_memory = no_memory;
     r->trace->report.over_limit = over_limit;
     r->cut_at = UINT64_MAX;
-    r->uses.n = 0;
+    r->shape_rules.n = 0;
 }
 
 static void read_entries(reading *r, tl_source *source)
@@ -298,7 +298,7 @@ static tl_status read_trace(const char *path, const tl_read_options *options, tl
     tl_split_free(&r.split);
     tl_yajl_scratch_free(&r.scratch);
     tl_bytes_free(&r.repaired);
-    free(r.uses.v);
+    free(r.shape_rules.v);
 
     const unsigned long long bytes = out->report.text_bytes;
     if (st == TL_OK && out->report.no_memory && (!out->report.over_limit || options->range != NULL))

@@ -59,7 +59,7 @@ typedef struct reading {
     yajl_gen json;               /* the entry */
     tl_yajl_scratch scratch;
     tl_fields fields;
-    tl_shape_uses uses;
+    tl_shape_rules shape_rules;
     uint32_t uid;
     size_t checked;
 } reading;
@@ -203,8 +203,8 @@ static uint32_t end_entry(reading *r)
     told->kept++;
     if (tl_measured_is(events))
         tl_measured_take(events, &r->fields);
-    else if (r->fields.args.n > 0 && !tl_shapes_unused(events, &r->uses))
-        tl_shapes_take(events, &r->uses, r->fields.args);
+    else if (r->fields.args.n > 0)
+        tl_shapes_take(events, &r->shape_rules, r->fields.args);
     return (uint32_t)events->n - 1;
 }
 
@@ -526,7 +526,7 @@ static tl_status read_file(const char *path, const tl_read_options *options, boo
     free(r->sequences.v);
     free(r->tracks.v);
     free(r->texts.v);
-    free(r->uses.v);
+    free(r->shape_rules.v);
     tl_map_free(&r->sequence_of);
     tl_map_free(&r->track_of);
     tl_map_free(&r->text_of);

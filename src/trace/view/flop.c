@@ -27,58 +27,51 @@ void tl_flops_collect(const tl_events *e, const tl_event_list *ops, tl_computing
     free(computes);
 }
 
-/* Fills past and around. */
-static void nest(const tl_ops *ops, tl_computing_ops *list)
-{
-    const tl_thread *thread = ops->threads;
-
-    for (uint32_t i = 0; i < list->n; i++) {
-        tl_computing_op *c = &list->v[i];
-        while (c->op >= thread->first + thread->n)
-            thread++;
-        size_t past = c->op + 1;
-        TL_BISECT(past, thread->first + thread->n, mid, ops->start_ns[mid] < tl_op_end(ops, c->op));
-        c->past = (uint32_t)past;
-        c->around = i > 0 ? i - 1 : TL_NONE;
-        while (c->around != TL_NONE && list->v[c->around].past <= c->op)
-            c->around = list->v[c->around].around;
-    }
-}
-
-/* Returns the innermost of the list that has the op in it; NULL: none. */
-static tl_computing_op *innermost(const tl_computing_ops *list, uint32_t op)
+/* Returns the index of the innermost of the first n that has the op in it; TL_NONE: none. */
+static uint32_t innermost(const tl_computing_ops *list, size_t n, uint32_t op)
 {
     size_t low = 0;
-    TL_BISECT(low, list->n, mid, list->v[mid].op <= op);
+    TL_BISECT(low, n, mid, list->v[mid].op <= op);
     uint32_t at = low > 0 && op != TL_NONE ? (uint32_t)low - 1 : TL_NONE;
 
     while (at != TL_NONE && list->v[at].past <= op)
         at = list->v[at].around;
-    return at != TL_NONE ? &list->v[at] : NULL;
+    return at;
 }
 
 void tl_flops_find(tl_computing_ops *list, tl_linked *out)
 {
     const tl_rank_view *view = &out->view;
+    const tl_thread *thread = view->ops.threads;
     TL_VEC(tl_flop) flops = { 0 };
-    tl_computing_op **of = list->n > 0 ? tl_malloc((view->nlaunches + 1) * sizeof *of) : NULL; /* by launch */
+    size_t n = 0;
 
-    nest(&view->ops, list);
+    for (size_t i = 0; i < list->n; i++) {
+        tl_computing_op *c = &list->v[i];
+        while (c->op >= thread->first + thread->n)
+            thread++;
+        size_t past = c->op + 1;
+        TL_BISECT(past, thread->first + thread->n, mid, view->ops.start_ns[mid] < tl_op_end(&view->ops, c->op));
+        c->past = (uint32_t)past;
+        c->around = innermost(list, i, c->op);
+    }
     for (size_t i = 0; list->n > 0 && i < view->nlaunches; i++) {
-        of[i] = view->launches[i].nkernels > 0 ? innermost(list, view->launches[i].op) : NULL;
-        if (of[i] != NULL)
-            of[i]->launches = true;
+        uint32_t at = view->launches[i].nkernels > 0 ? innermost(list, list->n, view->launches[i].op) : TL_NONE;
+        if (at == TL_NONE)
+            continue;
+        tl_vec_push(&flops, (tl_flop){ 0, (uint32_t)i, at, 0 });
+        list->v[at].launches = true;
     }
     for (size_t i = list->n; i-- > 0;)
         if ((list->v[i].launches || list->v[i].outer) && list->v[i].around != TL_NONE)
             list->v[list->v[i].around].outer = true;
-    for (size_t i = 0; list->n > 0 && i < view->nlaunches; i++)
-        if (of[i] != NULL && !of[i]->outer) {
-            tl_vec_push(&flops,
-                        (tl_flop){ of[i]->launches ? of[i]->flop : 0, (uint32_t)i, of[i]->op, of[i]->precision });
-            of[i]->launches = false;
-        }
-    free(of);
-    out->view.flops = tl_arena_move(&out->rest, flops.v, flops.n, sizeof *flops.v);
-    out->view.nflops = flops.n;
+    for (size_t i = 0; i < flops.n; i++) {
+        tl_computing_op *c = &list->v[flops.v[i].op];
+        if (c->outer)
+            continue;
+        flops.v[n++] = (tl_flop){ c->launches ? c->flop : 0, flops.v[i].launch, c->op, c->precision };
+        c->launches = false;
+    }
+    out->view.flops = tl_arena_move(&out->rest, flops.v, n, sizeof *flops.v);
+    out->view.nflops = n;
 }

@@ -166,47 +166,43 @@ static bool is_computing(tl_text name)
     return *part != NULL;
 }
 
-/* Adds the operations of a kernel (NaN: unknown) to sums[0], the whole trace, and to those of the steps in which it
- * runs. */
-static void spread(const tl_rank_view *view, const tl_kernel *k, double flop, double peak_ns, tl_breakdown *sums)
+static void add_part(tl_breakdown *sum, double flop, double ns_each, double part)
 {
-    size_t i = 0;
-
-    sums[0].flop += flop;
-    sums[0].peak_ns += peak_ns;
-    TL_BISECT(i, view->nsteps, mid, view->steps[mid].end_ns <= k->start_ns);
-    for (; i < view->nsteps && view->steps[i].start_ns < tl_ns_max(k->end_ns, k->start_ns + 1); i++) {
-        const int64_t in_ns =
-            tl_ns_min(k->end_ns, view->steps[i].end_ns) - tl_ns_max(k->start_ns, view->steps[i].start_ns);
-        const double part = k->end_ns > k->start_ns ? (double)in_ns / (double)(k->end_ns - k->start_ns) : 1;
-        sums[i + 1].flop += part * flop;
-        sums[i + 1].peak_ns += part * peak_ns;
-    }
+    sum->flop += part * flop;
+    sum->peak_ns += part * flop * ns_each;
 }
 
-/* Adds the operations of a rank to the sums of the whole trace and of the steps: NaN without recorded shapes. */
+/* Adds the operations of a rank to the sums of the whole trace and of the steps; NaN: unknown, as without shapes. */
 static void add_flop(const tl_rank_view *view, const tl_peaks *peaks, tl_breakdown *sums)
 {
     enum { UNKNOWN, COMPUTES, NOT };
-    uint8_t *of_name = view->nflops > 0 ? tl_calloc(view->names->n + 1, 1) : NULL;
+    uint8_t *of_name = tl_calloc(view->names->n + 1, 1);
     const tl_pace pace = tl_pace_of(peaks, view->device_name);
     size_t near = 0;
 
     for (size_t i = 0; i <= view->nsteps && view->nflops == 0; i++)
-        sums[i].flop = sums[i].peak_ns = NAN;
+        add_part(&sums[i], NAN, 0, 1);
     for (size_t i = 0; i < view->nkernels && view->nflops > 0; i++) {
         const tl_kernel *k = &view->kernels[i];
         const tl_flop *f = tl_flop_of(view, k->launch, &near);
-        if (f != NULL && f->flop > 0) {
-            const double n = view->launches[f->launch].nkernels;
-            spread(view, k, (double)f->flop / n, (double)f->flop / n * pace.ns[f->precision], sums);
+        double flop = f != NULL ? (double)f->flop / view->launches[f->launch].nkernels : 0;
+        const double ns_each = f != NULL ? pace.ns[f->precision] : 0;
+        if (f == NULL && k->kind == TL_COMPUTE && k->name != TL_NO_NAME) {
+            if (of_name[k->name] == UNKNOWN)
+                of_name[k->name] = is_computing(tl_names_text(view->names, k->name)) ? COMPUTES : NOT;
+            flop = of_name[k->name] == COMPUTES ? NAN : 0;
         }
-        if (f != NULL || k->kind != TL_COMPUTE || k->name == TL_NO_NAME)
+        if (flop == 0)
             continue;
-        if (of_name[k->name] == UNKNOWN)
-            of_name[k->name] = is_computing(tl_names_text(view->names, k->name)) ? COMPUTES : NOT;
-        if (of_name[k->name] == COMPUTES)
-            spread(view, k, NAN, NAN, sums);
+        const int64_t end_ns = tl_ns_max(k->end_ns, k->start_ns + 1);
+        size_t step = 0;
+        add_part(&sums[0], flop, ns_each, 1);
+        TL_BISECT(step, view->nsteps, mid, view->steps[mid].end_ns <= k->start_ns);
+        for (; step < view->nsteps && view->steps[step].start_ns < end_ns; step++) {
+            const tl_step_window *w = &view->steps[step];
+            const int64_t in_ns = tl_ns_min(end_ns, w->end_ns) - tl_ns_max(k->start_ns, w->start_ns);
+            add_part(&sums[step + 1], flop, ns_each, (double)in_ns / (double)(end_ns - k->start_ns));
+        }
     }
     free(of_name);
 }

@@ -75,7 +75,7 @@ typedef struct sweep {
     tl_op_kind kind;
     TL_VEC(own_work) works; /* by op */
     size_t next;            /* index in works: the first whose op is at or after the current op */
-    work rest;              /* work launched outside of any, or without a launch in the trace */
+    own_work rest;          /* work launched outside of any, or without a launch in the trace */
     int64_t all_ns;         /* of all device work */
     uint32_t *slot;         /* name -> total, TL_NONE */
     TL_VEC(total) totals;
@@ -92,28 +92,28 @@ static uint32_t op_of_launch(const sweep *s, uint32_t launch)
     return op != TL_NONE && s->view->ops.name[op] != TL_NO_NAME ? op : TL_NONE;
 }
 
-/* Likewise, of floating-point operations. */
+/* Likewise of the operator that computes, whose operations launched the work. */
 static uint32_t op_of_flop(const sweep *s, const tl_flop *f)
 {
-    return s->kind == TL_OP && s->view->ops.name[f->op] != TL_NO_NAME ? f->op : op_of_launch(s, f->launch);
+    return s->kind == TL_OP ? f->op : op_of_launch(s, f->launch);
 }
 
-/* Lists the ops that launched work themselves, or whose operations are known, ascending, with their launches and
- * kernels. */
+static own_work *own_work_of(sweep *s, const uint32_t *at, uint32_t op)
+{
+    return op != TL_NONE ? &s->works.v[at[op]] : &s->rest;
+}
+
+/* Lists the ops that launched work themselves or compute, ascending, with their launches and kernels. */
 static void find_own_work(sweep *s)
 {
     const tl_rank_view *view = s->view;
-    uint32_t *at = tl_calloc(view->ops.n + 1, sizeof *at); /* by op: first its number of launches, then its index in
+    uint32_t *at = tl_calloc(view->ops.n + 1, sizeof *at); /* by op: first whether it is listed, then its index in
                                                             * works */
     size_t n = 0, near = 0;
 
-    for (uint32_t i = 0; i < view->nlaunches; i++) {
-        uint32_t op = op_of_launch(s, i);
-        if (op != TL_NONE)
-            n += at[op]++ == 0;
-    }
-    for (size_t i = 0; i < view->nflops; i++) {
-        uint32_t op = op_of_flop(s, &view->flops[i]);
+    for (size_t i = 0; i < view->nlaunches + view->nflops; i++) {
+        const bool launch = i < view->nlaunches;
+        uint32_t op = launch ? op_of_launch(s, (uint32_t)i) : op_of_flop(s, &view->flops[i - view->nlaunches]);
         if (op != TL_NONE)
             n += at[op]++ == 0;
     }
@@ -124,37 +124,33 @@ static void find_own_work(sweep *s)
             s->works.v[s->works.n++] = (own_work){ op, no_work, TL_NONE, TL_TIME_UNKNOWN };
         }
     for (uint32_t i = 0; i < view->nlaunches; i++) {
-        uint32_t op = op_of_launch(s, i);
+        own_work *own = own_work_of(s, at, op_of_launch(s, i));
         if (view->launches[i].nkernels == 0)
             continue;
-        own_work *own = op != TL_NONE ? &s->works.v[at[op]] : NULL;
-        (own != NULL ? &own->work : &s->rest)->launches++;
-        if (own != NULL && own->launch == TL_NONE)
+        own->work.launches++;
+        if (own->launch == TL_NONE)
             own->launch = i;
     }
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
         const work one = { 0, 1, k->end_ns - k->start_ns, k->start_ns, k->end_ns, 0, 0, 0, 0 };
         const tl_flop *flop = tl_flop_of(view, k->launch, &near);
-        if (flop != NULL) {
-            uint32_t computing = op_of_flop(s, flop);
-            work *w = computing != TL_NONE ? &s->works.v[at[computing]].work : &s->rest;
-            w->computing++;
-            w->computing_ns = tl_ns_add(w->computing_ns, one.ns);
-        }
-        uint32_t op = op_of_launch(s, k->launch);
-        own_work *own = op != TL_NONE ? &s->works.v[at[op]] : NULL;
+        own_work *own = own_work_of(s, at, op_of_launch(s, k->launch));
         s->all_ns = tl_ns_add(s->all_ns, one.ns);
-        add_work(own != NULL ? &own->work : &s->rest, &one);
-        if (own != NULL && k->launch == own->launch && (own->work_ns == TL_TIME_UNKNOWN || k->start_ns < own->work_ns))
+        add_work(&own->work, &one);
+        if (k->launch == own->launch && (own->work_ns == TL_TIME_UNKNOWN || k->start_ns < own->work_ns))
             own->work_ns = k->start_ns;
+        if (flop == NULL)
+            continue;
+        work *computing = &own_work_of(s, at, op_of_flop(s, flop))->work;
+        computing->computing++;
+        computing->computing_ns = tl_ns_add(computing->computing_ns, one.ns);
     }
     for (size_t i = 0; i < view->nflops; i++) {
         const tl_flop *f = &view->flops[i];
-        uint32_t op = op_of_flop(s, f);
-        work *own = op != TL_NONE ? &s->works.v[at[op]].work : &s->rest;
-        own->flop = tl_ns_add(own->flop, f->flop);
-        own->peak_ns += (double)f->flop * s->pace.ns[f->precision];
+        work *computing = &own_work_of(s, at, op_of_flop(s, f))->work;
+        computing->flop = tl_ns_add(computing->flop, f->flop);
+        computing->peak_ns += (double)f->flop * s->pace.ns[f->precision];
     }
     free(at);
 }
@@ -289,10 +285,10 @@ static tl_operator_row rest_row(const sweep *s)
                               .mean_ns = NAN,
                               .std_ns = NAN,
                               .median_ns = NAN,
-                              .launches = s->rest.launches,
-                              .kernels = s->rest.kernels,
-                              .device_ns = s->rest.ns,
-                              .device_self_ns = s->rest.ns,
+                              .launches = s->rest.work.launches,
+                              .kernels = s->rest.work.kernels,
+                              .device_ns = s->rest.work.ns,
+                              .device_self_ns = s->rest.work.ns,
                               .to_launch_ns = NAN,
                               .to_work_ns = NAN,
                               .depth = -1 };
@@ -317,11 +313,11 @@ static void add_rows(const sweep *s, tl_table *table)
         ns[n] = ops->dur_ns[order[n]];
     for (size_t i = 0; i <= s->totals.n; i++) {
         bool rest = i == s->totals.n;
-        if (rest && s->rest.kernels == 0)
+        if (rest && s->rest.work.kernels == 0)
             break;
         tl_operator_row row = rest ? rest_row(s) : row_of(s, &s->totals.v[i], ns + first[i]);
         row.share = s->all_ns > 0 ? (double)row.device_ns / (double)s->all_ns : NAN;
-        fill_flop(rest ? &s->rest : &s->totals.v[i].all, &row);
+        fill_flop(rest ? &s->rest.work : &s->totals.v[i].all, &row);
         tl_table_append(table, &row, 1);
     }
     tl_rows_sort_and_number(table, from, s->view->names, "device_ns", "host_ns");
@@ -330,7 +326,10 @@ static void add_rows(const sweep *s, tl_table *table)
 
 static void fill_table(const tl_rank_view *view, const tl_peaks *peaks, tl_op_kind kind, tl_table *table)
 {
-    sweep s = { .view = view, .pace = tl_pace_of(peaks, view->device_name), .kind = kind, .rest = no_work };
+    sweep s = { .view = view,
+                .pace = tl_pace_of(peaks, view->device_name),
+                .kind = kind,
+                .rest = { TL_NONE, no_work, TL_NONE, TL_TIME_UNKNOWN } };
 
     s.slot = tl_malloc_none(view->names->n);
     find_own_work(&s);

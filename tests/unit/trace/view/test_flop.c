@@ -39,11 +39,12 @@ static void a_convolution_visits_each_element_of_its_output(void)
     CU_ASSERT_EQUAL(CONV("[2,6,8,8]", "[4,6,3,3]", "[1, 1]", "[1, 1]", "[1, 1]", "False"), 2 * 2 * 4 * 64 * 6 * 9);
     CU_ASSERT_EQUAL(CONV("[2,6,8,8]", "[4,6,3,3]", "[2, 2]", "[1, 1]", "[1, 1]", "False"), 2 * 2 * 4 * 16 * 6 * 9);
     CU_ASSERT_EQUAL(CONV("[2,6,8,8]", "[4,6,3,3]", "[1, 1]", "[0, 0]", "[2, 2]", "False"), 2 * 2 * 4 * 16 * 6 * 9);
-    CU_ASSERT_EQUAL(CONV("[2,6,8,8]", "[6,1,3,3]", "[1]", "[1]", "[1]", "False"), 2 * 2 * 6 * 64 * 1 * 9); /* groups */
+    CU_ASSERT_EQUAL(CONV("[2,6,8,8]", "[6,1,3,3]", "[1, 1]", "[1, 1]", "[1, 1]", "False"), 2 * 2 * 6 * 64 * 1 * 9); /* groups */
     CU_ASSERT_EQUAL(CONV("[2,6,8,8]", "[6,4,3,3]", "[2, 2]", "[1, 1]", "[1, 1]", "True"), 2 * 2 * 6 * 64 * 4 * 9);
     CU_ASSERT_EQUAL(CONV("[2,6,10]", "[4,6,5]", "[1]", "[0]", "[1]", "False"), 2 * 2 * 4 * 6 * 6 * 5);
     CU_ASSERT_EQUAL(CONV("[2,6,8,8]", "[4,6,9,9]", "[1, 1]", "[0, 0]", "[1, 1]", "False"), -1);
     CU_ASSERT_EQUAL(CONV("[2,6,8,8]", "[4,6,3,3]", "[0, 0]", "[0, 0]", "[1, 1]", "False"), -1);
+    CU_ASSERT_EQUAL(CONV("[2,6,8,8]", "[4,6,3,3]", "[1]", "[0, 0]", "[1, 1]", "False"), -1);
     CU_ASSERT_EQUAL(CONV("[2,6,8,8]", "[4,6,3,3]", "", "[0, 0]", "[1, 1]", "False"), -1);
     CU_ASSERT_EQUAL(CONV("[2,6,8,8]", "[4,6,3,3]", "[1, 1]", "[0, 0]", "[1, 1]", ""), -1);
 }
@@ -100,13 +101,13 @@ static void what_does_not_fit_is_unknown(void)
     ARGS("[[2,6,8],[4,6,3]]", HALVES, "[\"\",\"\",\"\",\"[1]\",\"[1]\",\"[1]\",\"False\"]")
 
 /*     aten::convolution   [===================================]
- *     aten::_convolution    [============================]
+ *     aten::convolution     [============================]
  *     cudnn_convolution       [====]        [====]
  *     launch                     1    2        3              4 */
 static void of_operators_around_each_other_the_innermost_counts(void)
 {
     const tl_rank_view *v =
-        view_of(OP("aten::convolution", 10, 40, NCONV) "," OP("aten::_convolution", 11, 30, NCONV) "," OP(
+        view_of(OP("aten::convolution", 10, 40, NCONV) "," OP("aten::convolution", 11, 30, NCONV) "," OP(
                     "aten::cudnn_convolution", 13, 5, "") "," GEMM(15, 1) "," GEMM(20, 2) ","
                     OP("aten::cudnn_convolution", 25, 5, "") "," GEMM(27, 3) "," GEMM(45, 4) ","
                     OP("aten::mm", 60, 9, MM) "," LAUNCH(62, 9) "," OP("aten::mm", 70, 9, MM) "," GEMM(72, 5), "");

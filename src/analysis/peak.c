@@ -3,7 +3,7 @@
  * A name is matched as a whole: a part of a device (MIG, a virtual function) has another name, and its peak is unknown.
  * The peak of float is that of TF32 on devices that have it, whether the job allowed TF32 or not.
  */
-#include "tlmpi/model/peak.h"
+#include "tlmpi/analysis/config.h"
 #include <math.h>
 #include <string.h>
 
@@ -47,9 +47,8 @@ tl_pace tl_pace_of(const tl_peaks *given, const char *device)
     while (i < NPEAKS && (device == NULL || strcmp(device, peaks[i].device) != 0))
         i++;
     for (size_t p = 0; p < TL_NPRECISIONS; p++) {
-        const double own = i < NPEAKS ? peaks[i].tflop_per_s[p] : 0;
-        const double peak = given->gflop_per_s[p] > 0 ? (double)given->gflop_per_s[p] / 1e3 : own;
-        pace.ns[p] = peak > 0 ? 1 / peak / 1e3 : NAN;
+        const double own = i < NPEAKS ? peaks[i].tflop_per_s[p] : 0, gflop_per_s = (double)given->gflop_per_s[p];
+        pace.ns[p] = gflop_per_s > 0 ? 1 / gflop_per_s : own > 0 ? 1e-3 / own : NAN;
     }
     return pace;
 }
