@@ -4,8 +4,8 @@
  * If no rank marks steps:
  *
  *     the rank with most collectives, in order of launch      a b . . . c | a b . . . c | a b . . . c
- *     steps begin with the first collective if the periods fill the recording; else after the collective with most
- *     ranks, at its longest pause                                                   0             1
+ *     steps begin with the first collective if periods fill the recording, except in pipelines; else after the
+ *     collective with most ranks, at its longest pause                              0             1
  *     a collective without that rank has the step of the next known collective of its lowest rank
  *
  * If some ranks mark steps, a collective with one of them has its step.  Any other collective has the step of the next
@@ -141,12 +141,18 @@ static seam seam_at(const numbering *n, const participation *own, size_t nown, s
     return s;
 }
 
-/* Returns the position in a period at which steps begin: after the collective with the most ranks; of several, the one
- * with the longest mean pause after it.  Work after such a collective is in one step on all its ranks; elsewhere the
- * first stage of a pipeline may be micro-batches ahead, in a step that the last stage has not begun. */
+/* Returns the position in a period at which steps begin: the first if periods fill the recording, since a profiler's
+ * schedule records whole steps, but not of a pipeline: there the first stage may be micro-batches ahead, in a step that
+ * the last stage has not begun.  Else the position after the collective with the most ranks: work after such a
+ * collective is in one step on all its ranks; of several, the one with the longest mean pause after it. */
 static size_t find_seam(const numbering *n, const participation *own, size_t nown, size_t period)
 {
     seam best = { .pause_ns = -1 };
+    bool whole = nown % period == 0;
+    for (size_t i = 0; i < period; i++)
+        whole = whole && !tl_is_point_to_point((tl_collective)n->rows[own[i].row].kind);
+    if (whole)
+        return 0;
     for (size_t at = 0; at < period; at++) {
         seam s = seam_at(n, own, nown, period, at);
         if (s.met > best.met || (s.met == best.met && s.pause_ns > best.pause_ns))
@@ -198,8 +204,7 @@ static void number_one(numbering *n, size_t *nsteps)
         tl_sequence_period(tokens, times_ns, nown - from, &period);
     }
     if (period > 0) {
-        const bool whole = (nown - known) % period == 0; /* a schedule of a profiler records whole steps */
-        size_t begin = known + (whole ? 0 : find_seam(n, own + known, nown - known, period));
+        size_t begin = known + find_seam(n, own + known, nown - known, period);
         *nsteps = (nown - begin) / period;
         for (size_t i = 0; *nsteps >= FEWEST_STEPS && i < nown; i++) {
             bool in = i >= begin && (i - begin) / period < *nsteps;
