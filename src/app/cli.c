@@ -35,23 +35,24 @@ static int reps(const tl_cli *cli)
     return tl_reps(&cli->run, &options);
 }
 
-/* Analyses traces, and writes the page of the result if requested and if there is a result. */
+/* Analyses traces, and writes the page and the slice of the result if requested and if there is a result. */
 static int run(const tl_cli *cli)
 {
     int code = tl_run(&cli->run);
     bool done = code == TL_EXIT_DONE || code == TL_EXIT_PARTIAL || code == TL_EXIT_FAIL_ON;
-    if (!cli->html || !done || cli->run.run < 0 || tl_par_proc() > 0)
+    if (!(cli->html || cli->perfetto) || !done || cli->run.run < 0 || tl_par_proc() > 0)
         return code;
     char *path = tl_output_path(&cli->run);
     const char *words[] = { path };
     tl_cli page = *cli;
     size_t n = 0;
-    for (page.command = tl_commands(&n); page.command->bit != TL_FOR_HTML; page.command++)
-        ;
+    int written = TL_EXIT_DONE;
     page.words = words;
     page.nwords = 1;
     page.run.output = NULL;
-    int written = tl_html_page(&page);
+    for (page.command = tl_commands(&n); n-- > 0 && written == TL_EXIT_DONE; page.command++)
+        if ((page.command->bit == TL_FOR_HTML && cli->html) || (page.command->bit == TL_FOR_EXPORT && cli->perfetto))
+            written = page.command->act(&page);
     free(path);
     return written != TL_EXIT_DONE ? written : code;
 }

@@ -85,7 +85,7 @@ struct tl_cli {
     int64_t skip;                /* reps */
     bool each, kernels, compare; /* reps: the table to print */
     tl_gates diff_fail_on;       /* diff */
-    bool perfetto;               /* export: the only format */
+    bool perfetto;               /* export: the only format; run: also write the slice */
     bool html;                   /* run: also write the page */
     tl_texts scale, overlap;     /* whatif */
     bool remove_sync, no_launch_overhead; /* whatif */

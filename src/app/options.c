@@ -82,6 +82,8 @@ static const tl_option options[] = {
       "peaks of the devices in 10^12 FLOP/s, as bf16=989,f8=1979, instead of those that are known by their names; "
       "tlmpi describe operator explains them" },
     { "html", 0, NULL, "0", TL_FOR_RUN, AT(switch, html), "write PREFIX.html, too: the page of tlmpi html" },
+    { "perfetto", 0, NULL, "0", TL_FOR_RUN, AT(switch, perfetto),
+      "write PREFIX.perfetto.json.gz, too: the trace of tlmpi export" },
     { "series", 0, NULL, "0", TL_FOR_RUN, TABLES_AT(switch, run.config.series),
       "write table series, too: how much waited in each stream, how fast copies were and what memory there was, at "
       "each change, and each short gap; it is large" },

@@ -35,6 +35,8 @@ echo "-- the worst step"
 "$tlmpi" export job.h5 --perfetto
 check "it has the result's name" test -s job.perfetto.json.gz
 cp job.perfetto.json.gz out
+"$tlmpi" -q -o with late --perfetto --html
+check "with the run it is the same" sh -c 'gzip -dc with.perfetto.json.gz > a && gzip -dc job.perfetto.json.gz > b && cmp a b && test -s with.html'
 slice "each rank is a process, and the late one is told" "
 assert len(processes) == 9 and 'critical path of the job' in processes.values(), processes
 assert processes[5].endswith('<- straggler') and sum('straggler' in p for p in processes.values()) == 1, processes"
