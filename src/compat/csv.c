@@ -31,15 +31,7 @@ static void append_text(tl_bytes *out, tl_text text)
     tl_bytes_put(out, "\"", 1);
 }
 
-/* Writes the shortest digits of the double; a whole number without ".0". */
-static void format_real(char number[TL_PYTHON_REPR_SIZE], double real)
-{
-    tl_python_repr(number, real);
-    size_t n = strlen(number);
-    if (n > 2 && strcmp(number + n - 2, ".0") == 0)
-        number[n - 2] = '\0';
-}
-
+/* A double has its shortest digits; a whole number no ".0". */
 void tl_csv_cells(tl_csv *csv, const tl_cell *cells, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -52,8 +44,10 @@ void tl_csv_cells(tl_csv *csv, const tl_cell *cells, size_t n)
         else if (cell->kind == TL_CELL_INT)
             snprintf(number, sizeof number, "%lld", (long long)cell->number);
         else if (!isnan(cell->real))
-            format_real(number, cell->real);
-        append_words(&csv->line, number);
+            tl_python_repr(number, cell->real);
+        const size_t length = strlen(number);
+        const bool whole = length > 2 && strcmp(number + length - 2, ".0") == 0;
+        tl_bytes_put(&csv->line, number, whole ? length - 2 : length);
         csv->column++;
     }
 }

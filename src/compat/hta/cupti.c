@@ -156,23 +156,16 @@ static void put_value(tl_csv *csv, tl_text value)
 /* Adds the cells that HTA takes from args, except stream and correlation: the fixed columns, then the counters. */
 static void put_args(const counting *c, size_t range, tl_csv *csv)
 {
-    tl_text args = args_of(c, range), rest = tl_json_inside(args), key, value;
-    tl_text *counters = tl_malloc(c->keys.n * sizeof *counters);
+    const tl_text args = args_of(c, range);
 
     for (size_t i = 0; i < NCOLUMNS; i++) {
-        value = tl_json_value(args, columns[i].key);
-        put_value(csv, value.n > 0 ? value : (tl_text){ columns[i].absent, strlen(columns[i].absent) });
+        tl_text value = tl_json_value(args, columns[i].key);
+        put_value(csv, value.n > 0 ? value : tl_text_of(columns[i].absent));
     }
-    for (size_t i = 0; i < c->keys.n; i++)
-        counters[i] = TL_TEXT("-1");
-    while (tl_json_member(&rest, &key, &value)) {
-        uint32_t id = tl_names_find(&c->keys, key.p, key.n);
-        if (id != TL_NO_NAME)
-            counters[id] = value;
+    for (uint32_t i = 0; i < c->keys.n; i++) {
+        tl_text value = tl_json_value(args, tl_names_text(&c->keys, i).p);
+        put_value(csv, value.n > 0 ? value : TL_TEXT("-1"));
     }
-    for (size_t i = 0; i < c->keys.n; i++)
-        put_value(csv, counters[i]);
-    free(counters);
 }
 
 /* Range i belongs to launch i; each launch has operators. */

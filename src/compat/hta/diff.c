@@ -45,21 +45,6 @@ static bool is_step_name(tl_text name)
     return n > 0 && (size_t)n == name.n;
 }
 
-/* Returns the first step in the names of the job; -1: none.  *bad: a name on which HTA fails. */
-static int64_t first_step(const tl_hta_job *job, tl_text *bad)
-{
-    int64_t first = -1;
-
-    for (size_t id = 0; id < job->symbols->v.n; id++) {
-        const tl_hta_symbol *symbol = &job->symbols->v.v[id];
-        if ((symbol->traits & TL_HTA_STEP_ROW) && !is_step_name(tl_hta_text(job->symbols, (uint32_t)id)))
-            *bad = tl_hta_text(job->symbols, (uint32_t)id);
-        else if (symbol->step >= 0 && (first < 0 || symbol->step < first))
-            first = symbol->step;
-    }
-    return first;
-}
-
 /* Adds the rows of the ranks that belong to a step. */
 static void count_rows(diff *d, const tl_hta_job *job, int side, const tl_ranges *ranks, const tl_ranges *steps)
 {
@@ -201,15 +186,20 @@ static void count_side(diff *d, const tl_hta_job *job, int side, tl_error *err)
     const tl_hta_parameters *p = job->parameters;
     const tl_ranges *ranks = side == CONTROL ? &p->control_rank : &p->test_rank;
     const tl_ranges *steps = side == CONTROL ? &p->control_iteration : &p->test_iteration;
-    tl_text bad = { NULL, 0 };
-    const int64_t step = first_step(job, &bad);
-    tl_range first_rank = { job->frames.v[0].rank, job->frames.v[0].rank }, first = { step, step };
+    tl_range first_rank = { job->frames.v[0].rank, job->frames.v[0].rank }, first = { INT64_MAX, INT64_MAX };
+    tl_text bad = { NULL, 0 }; /* a name on which HTA fails */
     bool has_rank = false, has_step = steps->n == 0;
 
     TL_EACH (const tl_hta_frame, frame, job->frames)
         has_rank |= tl_ranges_has(ranks, frame->rank);
-    TL_EACH (const tl_hta_symbol, symbol, job->symbols->v)
-        has_step |= symbol->step >= 0 && tl_ranges_has(steps, symbol->step);
+    for (uint32_t id = 0; id < job->symbols->v.n; id++) {
+        const int64_t step = job->symbols->v.v[id].step;
+        if (tl_hta_is(job->symbols, id, TL_HTA_STEP_ROW) && !is_step_name(tl_hta_text(job->symbols, id)))
+            bad = tl_hta_text(job->symbols, id);
+        else if (step >= 0 && step < first.first)
+            first = (tl_range){ step, step };
+        has_step |= step >= 0 && tl_ranges_has(steps, step);
+    }
     if (!has_rank)
         tl_fail(err, TL_EUSAGE, "--%s-rank: there is no such rank, ranks begin with %lld", side_names[side],
                 (long long)first_rank.first);
@@ -218,7 +208,7 @@ static void count_side(diff *d, const tl_hta_job *job, int side, tl_error *err)
     else if (bad.p != NULL)
         tl_fail(err, TL_EINPUT, "%s: '%.*s' is no number of a step, where HTA gives up", side_names[side], (int)bad.n,
                 bad.p);
-    else if (step < 0)
+    else if (first.first == INT64_MAX)
         tl_fail(err, TL_EINPUT, "%s: there is no profiler step, where HTA gives up; tlmpi diff compares whole traces",
                 side_names[side]);
     else

@@ -59,17 +59,6 @@ static uint32_t copy_text(tl_hta_frame *frame, const tl_events *events, uint32_t
     return id != TL_NO_NAME ? tl_names_intern(&frame->texts, text.p, text.n) : TL_NO_NAME;
 }
 
-/* Copies the tracks of the trace with their texts. */
-static void copy_tracks(tl_hta_frame *frame, const tl_events *events)
-{
-    TL_EACH (const tl_track, each, events->tracks) {
-        tl_track track = *each;
-        track.pid_text = copy_text(frame, events, each->pid_text);
-        track.tid_text = copy_text(frame, events, each->tid_text);
-        tl_vec_push(&frame->tracks, track);
-    }
-}
-
 /* Args with all values absent. */
 static const tl_hta_args no_args = {
     .range = TL_NO_NAME, .wait_stream = -1, .wait_record = -1, .external = TL_REF_NONE
@@ -145,12 +134,15 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
     const tl_events *events = &trace->events;
     bool round = trace->report.fractional_ts && !ns;
     places places_of_args = { 0 };
-    uint32_t *translate = tl_malloc((events->names.n + 1) * sizeof *translate);
+    uint32_t *translate = tl_malloc_none(events->names.n + 1);
 
     frame->symbols = symbols;
-    for (size_t i = 0; i <= events->names.n; i++)
-        translate[i] = TL_NO_NAME;
-    copy_tracks(frame, events);
+    TL_EACH (const tl_track, each, events->tracks) {
+        tl_vec_push(&frame->tracks, *each);
+        tl_track *track = &frame->tracks.v[frame->tracks.n - 1];
+        track->pid_text = copy_text(frame, events, each->pid_text);
+        track->tid_text = copy_text(frame, events, each->tid_text);
+    }
     for (size_t i = 0; i < events->n; i++) {
         frame->nplain += (events->flags[i] & TL_EVENT_PH_X) != 0 &&
                          (TL_CAT_BIT(tl_event_cat(events, i)) & TL_HTA_KEPT_OFF_PATH) == 0;

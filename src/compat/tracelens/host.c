@@ -57,7 +57,7 @@ typedef struct host_sweep {
     sweep calls, ops;
     TL_VEC(frame) frames; /* operators of the current gap */
     TL_VEC(share) shares; /* of the current gap, in order of first sight, in the end largest first */
-    uint32_t *position;   /* by name: index in shares + 1; the last element is of TL_NO_NAME */
+    tl_map share_of;      /* by name: its position in shares, before they are sorted */
     tl_bytes text;        /* the text under construction */
 } host_sweep;
 
@@ -100,26 +100,18 @@ static void sweep_to(sweep *s, const tl_lens *lens, const tl_lens_gap *gap)
     s->now.n = kept;
 }
 
-static uint32_t *position_of(const host_sweep *host, uint32_t name)
-{
-    return &host->position[name == TL_NO_NAME ? host->lens->e->names.n : name];
-}
-
 static void clear_shares(host_sweep *host)
 {
-    TL_EACH (const share, s, host->shares)
-        *position_of(host, s->name) = 0;
+    tl_map_free(&host->share_of);
     host->shares.n = 0;
 }
 
 static void add_share(host_sweep *host, uint32_t name, double us)
 {
-    uint32_t *position = position_of(host, name);
-    if (*position == 0) {
+    const uint32_t at = tl_map_number(&host->share_of, name, host->shares.n);
+    if (at == host->shares.n)
         tl_vec_push(&host->shares, (share){ name, 0.0 });
-        *position = (uint32_t)host->shares.n;
-    }
-    host->shares.v[*position - 1].us += us;
+    host->shares.v[at].us += us;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- texts */
@@ -304,7 +296,6 @@ void tl_lens_label_gaps(const tl_lens *lens, tl_lens_idle *idle)
 
     host.calls.all = tl_lens_pick(lens, is_call, false, &host.calls.n);
     host.ops.all = tl_lens_pick(lens, is_op, true, &host.ops.n);
-    host.position = tl_calloc(lens->e->names.n + 1, sizeof *host.position);
     TL_EACH (tl_lens_gap, gap, idle->gaps)
         if (gap->id >= 0 && (gap->launch == TL_NONE || !label_launch(&host, gap)) && !label_runtime(&host, gap))
             label_operators(&host, gap);
@@ -314,6 +305,6 @@ void tl_lens_label_gaps(const tl_lens *lens, tl_lens_idle *idle)
     free(host.ops.now.v);
     free(host.frames.v);
     free(host.shares.v);
-    free(host.position);
+    tl_map_free(&host.share_of);
     tl_bytes_free(&host.text);
 }
