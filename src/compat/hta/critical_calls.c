@@ -92,21 +92,10 @@ static void find_sources_and_targets(tl_hta_rank_calls *c)
 tl_hta_rank_calls tl_hta_rank_calls_of(const tl_hta_frame *frame, const char *loader)
 {
     tl_hta_rank_calls c = { .frame = frame, .loader = loader };
-    tl_hta_lengths lengths = { 0 };
 
-    c.why = tl_hta_queue_lengths(frame, &lengths);
-    uint32_t *index = tl_arena_take(&c.arena, lengths.n, sizeof *index);
-    uint32_t *place = tl_arena_take(&c.arena, lengths.n, sizeof *place);
-    c.first = tl_arena_take(&c.arena, frame->nindices + 1, sizeof *c.first);
-    c.length = tl_arena_take(&c.arena, lengths.n, sizeof *c.length);
-    for (size_t i = 0; i < lengths.n; i++)
-        index[i] = lengths.v[i].index;
-    tl_group_rows(index, lengths.n, frame->nindices, c.first, place);
-    for (size_t i = 0; i < lengths.n; i++)
-        c.length[i] = lengths.v[place[i]].length;
+    c.why = tl_hta_queue_lengths(frame, &c.arena, &c.first, &c.length);
     if (c.why == NULL)
         find_sources_and_targets(&c);
-    free(lengths.v);
     return c;
 }
 

@@ -213,16 +213,10 @@ const tl_hta_args *tl_hta_args_of(const tl_hta_frame *frame, uint32_t index);
 /* Returns the largest less the smallest ts, us; the last row's duration does not count.  NaN without rows. */
 double tl_hta_frame_duration(const tl_hta_frame *frame);
 
-/* The length of a queue, in kernels, after a launch or after the start of a kernel. */
-typedef struct tl_hta_length {
-    uint32_t index; /* tl_hta_row.index of the call or the kernel */
-    int64_t length;
-} tl_hta_length;
-typedef TL_VEC(tl_hta_length) tl_hta_lengths;
-
-/* Sets *out, which the caller frees, to the lengths, sorted by stream, ties by time; a launch of several kernels has
+/* Sets *length to the lengths of the queues, in kernels, after launches and after starts of kernels: those of the row
+ * with index i are (*length)[(*first)[i] .. (*first)[i + 1]), by stream, ties by time; a launch of several kernels has
  * several lengths.  Returns why HTA cannot compute the rank's queues; NULL: it can. */
-const char *tl_hta_queue_lengths(const tl_hta_frame *frame, tl_hta_lengths *out);
+const char *tl_hta_queue_lengths(const tl_hta_frame *frame, tl_arena *arena, size_t **first, int64_t **length);
 
 /* ------------------------------------------------------------------------------------------------------------ cells */
 

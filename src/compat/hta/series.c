@@ -93,13 +93,21 @@ static const char *find_queues(series *out, const tl_hta_frame *frame)
     return why;
 }
 
-const char *tl_hta_queue_lengths(const tl_hta_frame *frame, tl_hta_lengths *out)
+const char *tl_hta_queue_lengths(const tl_hta_frame *frame, tl_arena *arena, size_t **first, int64_t **length)
 {
     series queues = { 0 };
     const char *why = find_queues(&queues, frame);
+    uint32_t *index = tl_malloc(queues.n * sizeof *index), *place = tl_malloc(queues.n * sizeof *place);
 
-    TL_EACH (const change, q, queues)
-        tl_vec_push(out, (tl_hta_length){ q->row->index, (int64_t)q->value });
+    *first = tl_arena_take(arena, frame->nindices + 1, sizeof **first);
+    *length = tl_arena_take(arena, queues.n, sizeof **length);
+    for (size_t i = 0; i < queues.n; i++)
+        index[i] = queues.v[i].row->index;
+    tl_group_rows(index, queues.n, frame->nindices, *first, place);
+    for (size_t i = 0; i < queues.n; i++)
+        (*length)[i] = (int64_t)queues.v[place[i]].value;
+    free(index);
+    free(place);
     free(queues.v);
     return why;
 }
