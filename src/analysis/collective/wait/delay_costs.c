@@ -143,9 +143,10 @@ static void sort_rows(charging *a)
         of.n = sorted.n = 0;
         for (uint32_t i = a->last[to]; i != TL_NONE; i = a->before.v[i]) {
             const tl_blame *row = tl_table_row(a->blame, i);
-            tl_vec_push(&sorted, (uint32_t)of.n);
             tl_vec_push(&of, (keyed_row){ key_of(row), i, row->cause });
         }
+        for (uint32_t i = (uint32_t)of.n; i-- > 0;) /* in order of time: nearly that of steps */
+            tl_vec_push(&sorted, i);
         tl_sort_index(sorted.v, sorted.n, by_key, of.v);
         for (size_t i = 0; i < sorted.n; i++)
             order[n++] = of.v[sorted.v[i]].row;
