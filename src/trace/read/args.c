@@ -212,10 +212,6 @@ static uint8_t rule_of(tl_text name)
 void tl_shapes_take(tl_events *e, tl_shape_rules *rules, tl_text args)
 {
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP), name = e->name[e->n - 1];
-    tl_text rest = tl_json_inside(args), key, value;
-    tl_arguments a = { { "", 0 }, { "", 0 }, { "", 0 } };
-    tl_shape_args s = { .event = (uint32_t)e->n - 1 };
-    tl_precision precision;
 
     if (name == TL_NO_NAME || (name < rules->n && rules->v[name] == 1))
         return;
@@ -225,6 +221,11 @@ void tl_shapes_take(tl_events *e, tl_shape_rules *rules, tl_text args)
     }
     if (rules->v[name] == 1 || !(TL_CAT_BIT(tl_event_cat(e, e->n - 1)) & host))
         return;
+    const size_t k = rules->v[name] - 2u;
+    tl_text rest = tl_json_inside(args), key, value;
+    tl_arguments a = { { "", 0 }, { "", 0 }, { "", 0 } };
+    tl_shape_args s = { .event = (uint32_t)e->n - 1, .computes = known[k].use == COMPUTING };
+    tl_precision precision;
     while (tl_json_member(&rest, &key, &value))
         if (tl_text_is(key, "Input Dims"))
             a.dims = tl_json_inside(value);
@@ -232,8 +233,6 @@ void tl_shapes_take(tl_events *e, tl_shape_rules *rules, tl_text args)
             a.types = tl_json_inside(value);
         else if (tl_text_is(key, "Concrete Inputs"))
             a.values = tl_json_inside(value);
-    const size_t k = rules->v[name] - 2u;
-    s.computes = known[k].use == COMPUTING;
     if (s.computes) {
         s.flop = tl_flop_count(known[k].formula, known[k].first, known[k].flag, &a, &precision);
         s.dtype = (uint8_t)precision;
