@@ -83,8 +83,8 @@ typedef struct tl_scenario {
 typedef struct tl_scenario_run tl_scenario_run;
 
 /* scenarios.c: tl_scenario_rows appends the rows of whatif that concern no single rank or link, after the rows of ranks
- * and links and those of critical_path, and fills the slowdown against the ideal; tl_whatif_add appends one row, whose job time follows from
- * gain_ns. */
+ * and links and those of critical_path, and fills the slowdown against the ideal; tl_whatif_add appends one row, whose
+ * job time follows from gain_ns. */
 void tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
                       tl_tables *tables);
 void tl_whatif_add(const tl_findings *findings, tl_scenario_kind kind, int32_t rank, int64_t gain_ns, tl_table *whatif);

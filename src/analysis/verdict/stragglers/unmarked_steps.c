@@ -1,5 +1,5 @@
-/* unmarked_steps.c - steps without marks: of a job without any marks, from the period of its collectives; of single ranks
- * without marks, from the collectives that they share with marked ranks.
+/* unmarked_steps.c - steps without marks: of a job without any marks, from the period of its collectives; of single
+ * ranks without marks, from the collectives that they share with marked ranks.
  *
  * If no rank marks steps:
  *
