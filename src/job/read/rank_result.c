@@ -239,9 +239,11 @@ static tl_status read_windows(const tl_plan_item *item, const tl_read_options *r
 
 tl_read_options tl_rank_read_options(const tl_rank_reading *how)
 {
-    return (tl_read_options){
-        .keep = TL_LINK_KEEP, .yajl_only = how->options->yajl_only, .tick = how->tick, .tick_arg = how->tick_arg
-    };
+    return (tl_read_options){ .keep = TL_LINK_KEEP,
+                              .yajl_only = how->options->yajl_only,
+                              .columns_alone = !how->analyse,
+                              .tick = how->tick,
+                              .tick_arg = how->tick_arg };
 }
 
 void tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_result *out)

@@ -203,7 +203,7 @@ static uint32_t end_entry(reading *r)
     told->kept++;
     if (tl_measured_is(events))
         tl_measured_take(events, &r->fields);
-    else if (r->fields.args.n > 0)
+    else if (r->fields.args.n > 0 && !r->options->columns_alone)
         tl_shapes_take(events, &r->shape_rules, r->fields.args);
     return (uint32_t)events->n - 1;
 }

@@ -38,6 +38,7 @@ typedef struct tl_read_range {
 typedef struct tl_read_options {
     uint32_t keep;              /* categories to keep, bits TL_CAT_BIT(...) */
     bool yajl_only;             /* every event is read by yajl, the reference reader */
+    bool columns_alone;         /* shapes of operators are not read: the trace is not analysed */
     const tl_entry_hook *hook;  /* keeps more of each entry than the columns, for whole files only; NULL: none */
     const tl_read_range *range; /* NULL: the whole file */
     void (*tick)(void *);       /* called about once a block, so that a proc can serve others; may be NULL */
