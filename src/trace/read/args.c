@@ -219,7 +219,7 @@ void tl_shapes_take(tl_events *e, tl_shape_rules *rules, tl_text args)
         tl_vec_room(rules);
         rules->v[rules->n] = rule_of(tl_names_text(&e->names, (uint32_t)rules->n));
     }
-    if (rules->v[name] == 1 || !(TL_CAT_BIT(tl_event_cat(e, e->n - 1)) & host))
+    if (rules->v[name] == 1 || !(TL_CAT_BIT(tl_event_cat(e, e->n - 1)) & host) || !tl_text_has(args, "\"Input Dims\""))
         return;
     const size_t k = rules->v[name] - 2u;
     tl_text rest = tl_json_inside(args), key, value;
