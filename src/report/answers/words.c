@@ -55,7 +55,7 @@ tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
     if (c->gain_ns > 0) {
         const double told_ns = (double)c->step_cost_ns * (double)c->steps_flagged; /* the gain in the flagged steps */
         const bool elsewhere = !tl_is_link(c) && told_ns > 0 && told_ns < 0.9 * (double)c->gain_ns;
-        const tl_phrase part = tl_phrase_of(", %s of it in %s", tl_duration((int64_t)told_ns).text,
+        const tl_phrase part = tl_phrase_of(", %s of it in %s", tl_duration(elsewhere ? (int64_t)told_ns : 0).text,
                                             c->steps_flagged == 1 ? "that step" : "these steps");
         return tl_phrase_of("%s%s less of %s (%s) %s%s, simulated", tl_gain_is_least(a, c) ? "at least " : "",
                             tl_duration(c->gain_ns).text, tl_duration(a->wall_ns).text,

@@ -319,10 +319,12 @@ static void add_work(growing *g)
 {
     context_tree *t = g->tree;
     const int64_t *exposed_ns = exposed_by_kernel(g);
-    bool *launched = tl_arena_zeroed(&g->arena, g->view->names->n, sizeof *launched); /* by name */
+    /* By name: whether some launch of such work is recorded.  A kernel without a name has TL_NO_NAME. */
+    bool *launched = tl_arena_zeroed(&g->arena, g->view->names->n, sizeof *launched);
 
     for (size_t i = 0; i < g->view->nkernels; i++)
-        launched[g->view->kernels[i].name] |= g->view->kernels[i].launch != TL_NONE;
+        if (g->view->kernels[i].name != TL_NO_NAME)
+            launched[g->view->kernels[i].name] |= g->view->kernels[i].launch != TL_NONE;
     for (size_t i = 0; i < g->view->nkernels; i++) {
         const tl_kernel *k = &g->view->kernels[i];
         uint32_t call = k->launch != TL_NONE ? g->call[k->launch] : child_of(t, 0, TL_TREE_NONE, TL_NO_NAME, TL_NONE);
@@ -334,7 +336,7 @@ static void add_work(growing *g)
         n->kernels++;
         n->device_ns = tl_ns_add(n->device_ns, ns);
         n->comm_exposed_ns = tl_ns_add(n->comm_exposed_ns, exposed_ns[i]);
-        if (k->step >= 0 && (k->launch != TL_NONE || !launched[k->name])) {
+        if (k->step >= 0 && (k->launch != TL_NONE || k->name == TL_NO_NAME || !launched[k->name])) {
             n->steps_count++;
             n->steps_ns = tl_ns_add(n->steps_ns, ns);
         }
