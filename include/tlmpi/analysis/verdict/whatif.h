@@ -2,7 +2,9 @@
  *
  *     scale        selected work takes its time times a factor.  Of communication only the transfer is scaled, from
  *                  the last arrival to the first end, if all ranks with a trace select it, and the time from there to
- *                  the end on each rank that selects it; waits for other ranks follow from it
+ *                  the end on each rank that selects it; waits for other ranks follow from it.  A call that frees
+ *                  memory also waits for the device: a factor of 0 removes that wait with the call, other factors
+ *                  leave it
  *     remove-sync  a call that waited for the device returns at once (20 us), if it is known which work released it;
  *                  so do blocking copies, calls that free memory, and unrecorded waits of the host.  A launch that
  *                  found the queue full still waits
@@ -87,8 +89,9 @@ bool tl_whatif_selects_step(const tl_whatif_change *change, int32_t step);
       "the first end once for all ranks, then each rank's own; of waits and what is overlapped the whole call or "     \
       "kernel")                                                                                                        \
     F(T, I64, left_ns, MEASURE, "ns",                                                                                  \
-      "what stays though it is selected: waiting calls of which it is not known what released them; transfers that "   \
-      "are not selected on all ranks with a trace")                                                                    \
+      "what stays though it is selected: waiting calls of which it is not known what released them; waits for the "    \
+      "device in calls that free memory, unless the factor is 0; transfers that are not selected on all ranks with a " \
+      "trace")                                                                                                         \
     F(T, I64, time_ns, MEASURE, "ns", "the job's time with this change alone")                                         \
     F(T, I64, gain_ns, MEASURE, "ns", "the job's time as recorded less time_ns; below 0 where it takes longer")        \
     F(T, F64, share, MEASURE, "", "gain_ns / the job's time as recorded")                                              \

@@ -63,11 +63,18 @@ static bool is_work(const tl_node *node)
     return node->kind == TL_NODE_WORK || node->kind == TL_NODE_END;
 }
 
+/* Returns whether the host waits for its device in a call that frees memory; the call is a piece of host work, too. */
+static bool is_freeing_wait(const tl_node *node)
+{
+    return node->kind == TL_NODE_WAIT_END && node->activity == TL_ACTIVITY_ALLOCATOR && node->work_ns == 0;
+}
+
 /* Returns whether a change of the sort selects the node; *factor: the product of the factors of these changes. */
 static bool is_selected(const changed_rank *c, uint32_t v, tl_whatif_sort sort, double *factor)
 {
     const tl_node *node = &c->o->nodes[v];
-    const size_t of_host = c->labels->list.n + (node->work_ns > 0 ? node->activity : TL_NACTIVITIES),
+    const bool named = node->work_ns > 0 || is_freeing_wait(node);
+    const size_t of_host = c->labels->list.n + (named ? node->activity : TL_NACTIVITIES),
                  of = is_work(node) ? c->labels->of[v] : of_host;
     bool any = false;
     *factor = 1;
@@ -108,25 +115,28 @@ static void scale_work(changed_rank *c, uint32_t v, double factor)
     node->work_ns = tl_scaled(node->work_ns, factor);
 }
 
-/* Counts a wait: removed by remove-sync, or left because it has no edge from the work that released it. */
-static void count_wait(changed_rank *c, uint32_t v)
+/* Counts a selected wait: removed, or left because it has no edge from the work that released it. */
+static void count_wait(changed_rank *c, uint32_t v, bool removed)
 {
     const tl_open_rank *o = c->o;
     const tl_node *node = &o->nodes[v];
     int64_t waited_ns = tl_waited_ns(o, v);
-    if (waited_ns >= 0)
+    if (waited_ns >= 0 && !removed)
+        c->sum.left_ns += waited_ns;
+    else if (waited_ns >= 0)
         count_selected(c, waited_ns);
     else if (node->kind == TL_NODE_WAIT_END && node->work_ns == 0 && node[1].first_edge - node->first_edge == 1)
         c->sum.left_ns += node->done_ns - o->nodes[o->edges[node->first_edge].from].done_ns;
 }
 
-/* Adds the changed edges of v to node `to`: v itself, or a node `ready`, which gets the edges of its ARRIVAL. */
-static void put_edges(changed_rank *c, uint32_t v, uint32_t to)
+/* Adds the changed edges of v to node `to`: v itself, or a node `ready`, which gets the edges of its ARRIVAL.  removed:
+ * v waits no longer for the device; no_call: nor does its call take time. */
+static void put_edges(changed_rank *c, uint32_t v, uint32_t to, bool removed, bool no_call)
 {
     const tl_open_rank *o = c->o;
     const bool overlaps = to != v || o->nodes[v].kind == TL_NODE_WORK,
                device = o->nodes[v].kind == TL_NODE_WORK || o->nodes[v].kind == TL_NODE_ARRIVAL,
-               released = c->remove_sync && tl_waited_ns(o, v) >= 0;
+               released = removed && tl_waited_ns(o, v) >= 0;
     c->open.own_nodes[to].first_edge = (uint32_t)c->final.graph.nedges;
     for (uint32_t e = o->nodes[v].first_edge; e < o->nodes[v + 1].first_edge - released; e++) {
         tl_edge edge = o->edges[e];
@@ -134,6 +144,8 @@ static void put_edges(changed_rank *c, uint32_t v, uint32_t to)
             edge.from += c->open.n - o->n;
         } else {
             if (c->no_launch_overhead && device && o->nodes[edge.from].kind < TL_NODE_WORK && edge.lag_ns > 0)
+                edge.lag_ns = 0;
+            if (no_call)
                 edge.lag_ns = 0;
             if (overlaps && c->ready[edge.from] != TL_NONE)
                 edge.from = c->ready[edge.from];
@@ -146,15 +158,17 @@ static void change_node(changed_rank *c, uint32_t v)
 {
     tl_node *node = &c->open.own_nodes[v];
     double factor;
-    if (is_selected(c, v, TL_WHATIF_SCALE, &factor))
+    const bool scaled = is_selected(c, v, TL_WHATIF_SCALE, &factor), freeing = scaled && is_freeing_wait(node),
+               no_call = freeing && factor == 0, removed = c->remove_sync || no_call;
+    if (scaled && !freeing)
         scale_work(c, v, factor);
     if (c->no_launch_overhead && node->activity == TL_ACTIVITY_HOST && node->work_ns > 0) {
         count_selected(c, node->work_ns);
         node->work_ns = 0;
     }
-    if (c->remove_sync)
-        count_wait(c, v);
-    put_edges(c, v, v);
+    if (removed || freeing)
+        count_wait(c, v, removed);
+    put_edges(c, v, v, removed, no_call);
 }
 
 /* Numbers the nodes `ready` after all other nodes.  Returns the number of their edges. */
@@ -204,7 +218,7 @@ static void change_rank(changed_rank *c, tl_bytes *in)
     for (uint32_t v = 0; v < o->n; v++)
         if (c->ready[v] != TL_NONE) {
             c->open.own_nodes[c->ready[v]] = o->nodes[v - 1];
-            put_edges(c, v - 1, c->ready[v]);
+            put_edges(c, v - 1, c->ready[v], false, false);
         }
     c->open.own_nodes[n] = (tl_node){ .first_edge = (uint32_t)c->final.graph.nedges };
 }

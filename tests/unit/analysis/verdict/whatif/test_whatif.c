@@ -246,6 +246,35 @@ static void a_call_that_waited_comes_back_at_once(void)
     CU_ASSERT_EQUAL(gain_us(a_sync(), 68, "remove-sync"), 6);
 }
 
+/* The call waits from 4 until a ends at 44, and returns at 50; b is launched at 56. */
+static graph_job *a_free(void)
+{
+    drawing *d = draw("launch 1 cudaLaunchKernel: a..........................b.........",
+                      "compute 7:                 .AAAAAAAAAAAAAAAAAAAAA...............",
+                      "compute 7:                 ............................BBBBBBBBB",
+                      "call 1 cudaFree:           ..=======================............", NULL);
+    return graph_job_unmade(stretched(d, 2), NULL);
+}
+
+static void a_call_that_frees_goes_with_its_wait(void)
+{
+    static const struct {
+        const char *change;
+        int64_t gain_ns, own_ns, left_ns;
+    } expected[] = { { "kind=allocator:0", 12 * US, 51 * US, 0 }, /* b follows a */
+                     { "kind=allocator:0.5", 5500, 11 * US, 40 * US } };
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        asked_job a = { .j = a_free() };
+        add(&a, expected[i].change);
+        find(&a, 74);
+        const tl_whatif_change_row *row = tl_table_row(&a.study.change_rows, 0);
+        CU_ASSERT_EQUAL(row->gain_ns, expected[i].gain_ns);
+        CU_ASSERT_EQUAL(row->own_ns, expected[i].own_ns);
+        CU_ASSERT_EQUAL(row->left_ns, expected[i].left_ns);
+        asked_job_free(&a);
+    }
+}
+
 static graph_job *a_late_launch(void)
 {
     return graph_job_unmade(draw("host:      a.....b.....",
@@ -361,6 +390,7 @@ int main(void)
         TEST(what_overlaps_is_waited_for_no_longer),
         TEST(collectives_that_overlap_stay_in_order),
         TEST(a_call_that_waited_comes_back_at_once),
+        TEST(a_call_that_frees_goes_with_its_wait),
         TEST(hosts_take_no_time_between_launches),
         TEST(several_changes_are_told_alone_and_together),
         TEST(the_name_of_most_gain_stands_first),
