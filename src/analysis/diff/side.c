@@ -143,9 +143,29 @@ static bool is_sound(const side *s, int64_t step)
     return true;
 }
 
+/* Returns the first step in which a compared rank whose trace is cut may lack device work, which is recorded behind the
+ * marks of steps: the last with any.  INT64_MAX: no such rank. */
+static int64_t first_cut_step(const side *s)
+{
+    int64_t *last = tl_calloc(s->ranks.n + 1, sizeof *last), first = INT64_MAX;
+    TL_ROWS (const tl_breakdown, row, table_of(s, &tl_breakdown_schema)) {
+        const size_t r = place_of(s->ranks.v, s->ranks.n, row->rank);
+        if (r < s->ranks.n && row->wall_ns > 0)
+            last[r] = tl_ns_max(last[r], row->step);
+    }
+    TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema)) {
+        const size_t r = place_of(s->ranks.v, s->ranks.n, row->rank);
+        if (r < s->ranks.n && row->status == TL_RANK_CUT)
+            first = tl_ns_min(first, last[r]);
+    }
+    free(last);
+    return first;
+}
+
 /* Finds the steps that all compared ranks have completely.  Returns the number of marked steps. */
 static size_t find_steps(side *s)
 {
+    const int64_t cut = first_cut_step(s);
     const tl_table *table = table_of(s, &tl_step_schema);
     TL_ROWS (const tl_step, row, table)
         if (is_compared(s, row->rank))
@@ -157,7 +177,7 @@ static size_t find_steps(side *s)
         if (is_compared(s, row->rank))
             have[place_of(s->steps.v, n, row->step)]++;
     for (size_t i = 0; i < n; i++)
-        if (have[i] == (int64_t)s->ranks.n && is_sound(s, s->steps.v[i]))
+        if (have[i] == (int64_t)s->ranks.n && s->steps.v[i] < cut && is_sound(s, s->steps.v[i]))
             s->steps.v[kept++] = s->steps.v[i];
     s->steps.n = kept;
     free(have);

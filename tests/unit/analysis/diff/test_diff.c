@@ -342,6 +342,22 @@ static void a_rank_whose_trace_is_cut_is_not_compared(void)
     }
 }
 
+/* All traces of B are cut: of step 3 half of the device work is there, of steps 4 and 5 the marks alone. */
+static void steps_that_a_cut_trace_has_not_all_of_are_not_compared(void)
+{
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 3);
+    TL_ROWS (tl_rank, row, tl_tables_get(&b->tables, &tl_rank_schema))
+        row->status = TL_RANK_CUT;
+    TL_ROWS (tl_breakdown, row, tl_tables_get(&b->tables, &tl_breakdown_schema))
+        if (row->step >= 3)
+            *row = (tl_breakdown){ .rank = row->rank, .device = -1, .step = row->step,
+                                   .wall_ns = row->step == 3 ? row->wall_ns / 2 : 0 };
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_EQUAL(tl_diff_basis_of(diff).steps[1], 3);
+    CU_ASSERT_EQUAL(nfound(diff), 1);
+    end(diff, a, b);
+}
+
 /* Of one job a rank that computes for longer, and has no trace in B: the others are compared, and do not differ. */
 static void a_rank_without_a_trace_on_one_side_is_no_difference(void)
 {
@@ -520,6 +536,7 @@ static const unit_test tests[] = {
     TEST(a_reason_is_no_other_name),
     TEST(another_algorithm_of_a_collective_is_told_once),
     TEST(a_rank_whose_trace_is_cut_is_not_compared),
+    TEST(steps_that_a_cut_trace_has_not_all_of_are_not_compared),
     TEST(a_rank_without_a_trace_on_one_side_is_no_difference),
     TEST(a_run_without_a_device_is_not_compared),
     TEST(a_rank_without_marks_is_not_compared),
