@@ -380,8 +380,10 @@ static bool print_table(const char *name, const char *words, const tl_table *tab
 static void say_whatif(const tl_whatif_study *r, size_t nmissing)
 {
     int64_t gain_ns = r->recorded_ns - r->time_ns;
-    printf("Recorded: %s.  Replayed without a change: %s%s.\n", tl_duration(r->recorded_ns).text,
-           r->error_ns == 0 ? "the same" : "off by ", r->error_ns == 0 ? "" : tl_duration(r->error_ns).text);
+    printf("Recorded: %s, from the first step, operator or launch to the end of the last device work or wait for it.\n"
+           "Replayed without a change: %s%s.\n",
+           tl_duration(r->recorded_ns).text, r->error_ns == 0 ? "the same" : "off by ",
+           r->error_ns == 0 ? "" : tl_duration(r->error_ns).text);
     if (r->changes.n == 0)
         return;
     printf("With all changes: %s, %s %s (%s).\n", tl_duration(r->time_ns).text,

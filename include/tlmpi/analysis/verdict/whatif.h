@@ -109,7 +109,9 @@ TL_LABELS(whatif_part);
 #define TL_WHATIF_STEP_FIELDS(F, T)                                                                                    \
     F(T, ENUM(whatif_part), part, KEY, "", "whole, cut: a step; before, after: none")                                  \
     F(T, I32, step, KEY, "", "its number; -1 for none")                                                                \
-    F(T, I64, recorded_ns, MEASURE, "ns", "from the last end of the step before, on any rank, to that of its own")     \
+    F(T, I64, recorded_ns, MEASURE, "ns",                                                                              \
+      "from the last end of the step before, on any rank, to that of its own: ends of device work and of waits for "   \
+      "it. What the host does after the last end of all is in no step here, but in the window of its step in path_sum")\
     F(T, I64, time_ns, MEASURE, "ns", "the same with all changes")                                                     \
     F(T, I64, gain_ns, MEASURE, "ns", "recorded_ns - time_ns")                                                         \
     F(T, F64, share, MEASURE, "", "gain_ns / recorded_ns")                                                             \
