@@ -177,11 +177,16 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
     F(T, NAME, operator, LABEL, "", "of a kernel its operator")                                                        \
     F(T, NAME, why, LABEL, "",                                                                                         \
       "of waiting for a rank: the kernel, or class of idle time, of that rank that changed most; of transfer: the "    \
-      "kernel that b_name took the place of")                                                                          \
+      "kernel that b_name took the place of; of idle time, outside, and waiting for a rank: what the host did for "    \
+      "half or more of the change, which is waiting for input, or a call that waits for the device, after which it "   \
+      "is idle")                                                                                                       \
     F(T, ENUM(diff_part), why_part, LABEL, "",                                                                         \
-      "what why is: compute: a kernel or copy; idle: a class of idle time; transfer: a collective, whose transfer "    \
-      "the waiting follows from")                                                                                      \
-    F(T, I64, why_ns, MEASURE, "ns", "by how much, in a step of that rank")
+      "what why is: compute: a kernel or copy; idle: a call that waits, or a class of idle time; outside: waiting for "\
+      "input; transfer: a collective, whose transfer the waiting follows from")                                        \
+    F(T, I64, why_ns, MEASURE, "ns", "by how much, in a step of that rank, or in the mean over the ranks")             \
+    F(T, F64, why_a_count, MEASURE, "",                                                                                \
+      "of a call that waits: how often in a step devices are idle after it, of A; none: why is no such call")          \
+    F(T, F64, why_b_count, MEASURE, "", "how often, of B")
 TL_TABLE(diff_found, TL_DIFF_FOUND_FIELDS);
 
 #endif

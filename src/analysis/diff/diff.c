@@ -4,6 +4,7 @@
 #include "tlmpi/model/culprit_table.h"
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/work_tables.h"
 #include <stdlib.h>
 
@@ -27,7 +28,7 @@ const tl_schema *const *tl_diff_reads(size_t *n)
         &tl_rank_schema,       &tl_step_schema,         &tl_health_schema,   &tl_breakdown_schema,
         &tl_exposed_schema,    &tl_group_row_schema,    &tl_blame_schema,    &tl_blame_step_schema,
         &tl_kernel_row_schema, &tl_operator_row_schema, &tl_copy_row_schema, &tl_idle_summary_schema,
-        &tl_culprit_schema,
+        &tl_culprit_schema,    &tl_path_sum_schema,
     };
     *n = sizeof reads / sizeof reads[0];
     return reads;

@@ -268,7 +268,7 @@ static void put_breakdown(const tl_diff *diff, tl_table *table)
         tl_diff_put_ranks(row->b_ranks, sizeof row->b_ranks, u->ranks[B].v, u->ranks[B].n);
         for (int i = A; i <= B; i++) {
             const side *s = &diff->side[i];
-            cell sum = { { 0 } };
+            cell sum = { .ns = { 0 } };
             int64_t n = 0;
             for (size_t r = 0; r < u->ranks[i].n * s->steps.n; r++) {
                 const size_t step = r % s->steps.n,

@@ -31,7 +31,7 @@ static tl_diff_found *add_found(tl_diff *diff, const tl_diff_step *change)
     row->p_value = change->p_value;
     row->sure = change->sure;
     row->rank = -1;
-    row->a_count = row->b_count = row->times = NAN;
+    row->a_count = row->b_count = row->times = row->why_a_count = row->why_b_count = NAN;
     row->name = row->b_name = row->operator= row->why = TL_NO_NAME;
     return row;
 }
@@ -135,8 +135,9 @@ static void put_transfer(tl_diff *diff, tl_diff_found *reason, double way)
     free(members);
 }
 
-/* Names what changed most on the rank that others wait for, if it is a large enough part: a kernel or copy, or a class
- * of idle time.  The other side has its mean over the ranks of the same unit. */
+/* Names what changed most on the rank that others wait for, if it is a large enough part: a kernel or copy, what the
+ * host did while the device was idle, or else a class of idle time.  The other side has its mean over the ranks of the
+ * same unit. */
 static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
 {
     const int home = way > 0 ? B : A; /* the side that waits longer */
@@ -168,12 +169,18 @@ static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
         row->why = best->name;
         row->why_ns = llround(change_ns);
         row->why_part = (uint8_t)best->kind;
+        unit compared = *u;
+        compared.ranks[home].v = &diff->side[home].ranks.v[at];
+        compared.ranks[home].n = 1;
+        if (best->kind == TL_DIFF_IDLE)
+            tl_diff_put_host(diff, &compared, TL_DIFF_STEP, change_ns, row);
     }
     tl_diff_works_free(&own);
 }
 
-/* Returns the rank with half or more of the change of a part of the step; -1: none, or ranks are compared by role. */
-static int32_t changed_rank(const tl_diff *diff, uint8_t part)
+/* Returns the rank with half or more of the change of a part of the step, *most_ns; -1: none, or ranks are compared by
+ * role. */
+static int32_t changed_rank(const tl_diff *diff, uint8_t part, double *most_ns)
 {
     double all = 0, most = 0;
     int32_t rank = -1;
@@ -189,6 +196,7 @@ static int32_t changed_rank(const tl_diff *diff, uint8_t part)
             rank = (int32_t)diff->units.v[u].ranks[A].v[0];
         }
     }
+    *most_ns = most;
     return diff->units.n > 2 && 2 * most / all >= 1 ? rank : -1;
 }
 
@@ -283,9 +291,11 @@ static void put_replaced(const tl_diff *diff, tl_diff_found *row, uint8_t collec
 static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
 {
     bool waiting = step->part == TL_DIFF_WAITING, is_long = step->part == TL_DIFF_LONG, others = false;
-    double way = step->change_ns > 0 ? 1 : -1;
+    double way = step->change_ns > 0 ? 1 : -1, own_ns = 0;
     tl_diff_step all = *step;
-    tl_diff_found reason = { .change_ns = step->change_ns, .rank = -1, .why = TL_NO_NAME };
+    tl_diff_found reason = {
+        .change_ns = step->change_ns, .rank = -1, .why = TL_NO_NAME, .why_a_count = NAN, .why_b_count = NAN
+    };
     if (waiting) {
         others = all_waiting(diff, step, &all);
         put_transfer(diff, &reason, way);
@@ -293,7 +303,7 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
         if (reason.rank >= 0)
             put_reason(diff, &reason, way);
     } else {
-        reason.rank = is_long ? rank_of_long_steps(diff) : changed_rank(diff, step->part);
+        reason.rank = is_long ? rank_of_long_steps(diff) : changed_rank(diff, step->part, &own_ns);
     }
     const bool of_all = waiting && (reason.rank >= 0 || reason.why != TL_NO_NAME);
     TL_ROWS (const tl_diff_found, row, &diff->tables[TABLE_FOUND])
@@ -304,6 +314,8 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
     row->why = reason.why;
     row->why_ns = reason.why_ns;
     row->why_part = reason.why_part;
+    row->why_a_count = reason.why_a_count;
+    row->why_b_count = reason.why_b_count;
     row->by_verdict = !row->sure && is_named_in_longer(diff, row->rank, step->change_ns > 0);
     if (is_long)
         row->name = name_of_longest(diff, reason.rank);
@@ -313,6 +325,13 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
         put_replaced(diff, row, step->kind);
     if (step->part == TL_DIFF_IDLE)
         row->name = idle_class(diff, step->change_ns);
+    const side *a = &diff->side[A], *b = &diff->side[B];
+    int64_t rank = row->rank;
+    const unit all_ranks = { .ranks = { { a->ranks.v, a->ranks.n, 0 }, { b->ranks.v, b->ranks.n, 0 } } },
+               one = { .ranks = { { &rank, 1, 0 }, { &rank, 1, 0 } } };
+    if (step->part == TL_DIFF_IDLE || step->part == TL_DIFF_OUTSIDE)
+        tl_diff_put_host(diff, rank >= 0 ? &one : &all_ranks, step->part, rank >= 0 ? own_ns : (double)step->change_ns,
+                         row);
     if (step->part == TL_DIFF_COMPUTE)
         row->times = common;
 }

@@ -183,6 +183,15 @@ static void say_kernel(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *
         tl_say(w, "(each takes %.3g times as long)", row->times);
 }
 
+/* "after `cudaDeviceSynchronize` (0 per step in A, 1 in B)", "waiting for input" */
+static tl_phrase host_in_words(const tl_diff_words *d, const tl_diff_found *row)
+{
+    const tl_phrase name = name_of(d, row->why);
+    return row->why_part == TL_DIFF_IDLE ? tl_phrase_of("after `%s` (%.3g %s in A, %.3g in B)", name.text,
+                                                        row->why_a_count, per_step(d), row->why_b_count)
+                                         : name;
+}
+
 static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *row)
 {
     tl_wrap w = { .out = out, .indent = 4, .column = 2, .columns = d->columns };
@@ -194,8 +203,15 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
     if (!isnan(row->a_count)) {
         say_kernel(&w, d, row);
     } else {
+        const bool input = row->why != TL_NO_NAME && row->why_part == TL_DIFF_OUTSIDE,
+                   host = input || (row->why != TL_NO_NAME && row->why_a_count + row->why_b_count > 0),
+                   own_host = host && row->part != TL_DIFF_WAITING;
         tl_say(&w, "%s%s%s", row->part == TL_DIFF_OUTSIDE || row->part == TL_DIFF_REST ? "" : "in ",
-               part_in_words(row->part), row->rank >= 0 && row->name == TL_NO_NAME ? "," : "");
+               part_in_words(row->part),
+               own_host ? (input || row->part == TL_DIFF_OUTSIDE ? ", mostly" : "")
+                        : (row->rank >= 0 && row->name == TL_NO_NAME ? "," : ""));
+        if (own_host)
+            tl_say(&w, "%s%s", host_in_words(d, row).text, row->rank >= 0 || row->name != TL_NO_NAME ? "," : "");
         if (row->part == TL_DIFF_LONG)
             tl_say(&w, "%zu of %zu in A, %zu of %zu in B; most of it", d->basis.nlong[0], d->basis.steps[0],
                    d->basis.nlong[1], d->basis.steps[1]);
@@ -205,10 +221,13 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
                    (row->rank >= 0 && row->part != TL_DIFF_LONG) || follows ? "," : "");
         if (row->rank >= 0 && row->part != TL_DIFF_LONG)
             tl_say(&w, "most of it %s rank~%d%s", row->part == TL_DIFF_WAITING ? "for" : "on", (int)row->rank,
-                   row->why != TL_NO_NAME ? "," : "");
-        if (row->part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME)
+                   row->why != TL_NO_NAME && !own_host ? "," : "");
+        if (host && !own_host)
+            tl_say(&w, "whose %s%s %s by %s %s", input ? "" : "idle time ", host_in_words(d, row).text,
+                   row->why_ns > 0 ? "grew" : "shrank", tl_duration(llabs(row->why_ns)).text, per_step(d));
+        else if (row->part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME)
             tl_say(&w, "by `%s`, which replaced `%s`", name_of(d, row->b_name).text, name_of(d, row->why).text);
-        else if (row->why != TL_NO_NAME)
+        else if (row->why != TL_NO_NAME && !host)
             tl_say(&w, "%s `%s` %s by %s %s",
                    follows                         ? "as the transfer of"
                    : row->why_part == TL_DIFF_IDLE ? "whose idle time in"

@@ -6,6 +6,8 @@
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/culprit_table.h"
 #include "tlmpi/model/health_table.h"
+#include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/model/work_tables.h"
 #include "unit.h"
@@ -19,7 +21,7 @@
 typedef struct run {
     tl_tables tables;
     tl_names names;
-    tl_table intervals;
+    tl_table intervals, gaps;
 } run;
 
 static inline tl_text name_of(void *names, uint32_t id)
@@ -35,6 +37,7 @@ static inline run *new_run(void)
     CU_ASSERT_TRUE_FATAL(r != NULL);
     tl_tables_init(&r->tables, schemas, n);
     r->intervals.schema = &tl_interval_schema;
+    r->gaps.schema = &tl_gap_schema;
     return r;
 }
 
@@ -43,6 +46,7 @@ static inline void free_run(run *r)
     tl_tables_free(&r->tables);
     tl_names_free(&r->names);
     tl_table_free(&r->intervals);
+    tl_table_free(&r->gaps);
     free(r);
 }
 
@@ -137,6 +141,10 @@ static inline tl_diff *begin(run *a, run *b)
         tl_diff_take(diff, 0, &tl_interval_schema, row);
     TL_ROWS (const tl_interval, row, &b->intervals)
         tl_diff_take(diff, 1, &tl_interval_schema, row);
+    TL_ROWS (const tl_gap, row, &a->gaps)
+        tl_diff_take(diff, 0, &tl_gap_schema, row);
+    TL_ROWS (const tl_gap, row, &b->gaps)
+        tl_diff_take(diff, 1, &tl_gap_schema, row);
     return diff;
 }
 

@@ -14,7 +14,8 @@ static tl_text name_of(void *arg, uint32_t id)
 {
     static const char *const names[] = { "all_reduce of ranks 0-7", "flash_bwd", "aten::copy_", "comm", "\x1b[31mred\n",
         "void at::native::vectorized_elementwise_kernel<4, at::native::GeluBackwardCUDAFunctor<float>, std::array<char*, 2>>",
-        "void at::native::vectorized_elementwise_kernel<4, at::native::GeluBackwardCUDAFunctor<c10::Half>, std::array<char*, 2>>" };
+        "void at::native::vectorized_elementwise_kernel<4, at::native::GeluBackwardCUDAFunctor<c10::Half>, std::array<char*, 2>>",
+        "cudaDeviceSynchronize", "waiting for input" };
     (void)arg;
     return (tl_text){ names[id], strlen(names[id]) };
 }
@@ -82,6 +83,39 @@ static void a_step_that_differs_is_told_with_its_reasons(void)
               "    whose `flash_bwd` grew by 6.00 ms per step (p = 0.002)\n"
               "  +2.4 %, 2.40 ms in `flash_bwd` (each takes 1.1 times as long) (p < 0.001)\n"
               "New operator: 12 aten::copy_ per step.\n");
+    end(t);
+}
+
+/* What the host did while devices were idle stands with the part of the step, or with the rank that others wait for. */
+static void what_the_host_did_is_told(void)
+{
+    tl_diff_found row = { .part = TL_DIFF_IDLE, .change_ns = 5000000, .share = 0.05, .p_value = 0.002, .sure = 1, .rank = -1,
+                          .a_count = NAN, .b_count = NAN, .times = NAN, .name = 2, .b_name = TL_NO_NAME,
+                          .operator = TL_NO_NAME, .why = 7, .why_part = TL_DIFF_IDLE, .why_ns = 6000000, .why_b_count = 1 };
+    told *t = tell(0.082, 0.0005);
+    tl_table_append(&t->found, &row, 1);
+    row.part = TL_DIFF_WAITING;
+    row.rank = 3;
+    row.name = 0;
+    tl_table_append(&t->found, &row, 1);
+    row.why = 8;
+    row.why_part = TL_DIFF_OUTSIDE;
+    row.why_b_count = row.why_a_count = NAN;
+    tl_table_append(&t->found, &row, 1);
+    row.part = TL_DIFF_OUTSIDE;
+    row.name = TL_NO_NAME;
+    tl_table_append(&t->found, &row, 1);
+    expect(t, "B takes 8.2 % more time per step: 100 ms in A, 108 ms in B (medians of 6 and\n"
+              "  6 steps; p < 0.001, rank test).\n"
+              "  +5.0 %, 5.00 ms in idle devices after `cudaDeviceSynchronize` (0 per step in\n"
+              "    A, 1 in B), while: aten::copy_ (p = 0.002)\n"
+              "  +5.0 %, 5.00 ms in waiting in all_reduce of ranks 0-7, most of it for rank 3,\n"
+              "    whose idle time after `cudaDeviceSynchronize` (0 per step in A, 1 in B) grew\n"
+              "    by 6.00 ms per step (p = 0.002)\n"
+              "  +5.0 %, 5.00 ms in waiting in all_reduce of ranks 0-7, most of it for rank 3,\n"
+              "    whose waiting for input grew by 6.00 ms per step (p = 0.002)\n"
+              "  +5.0 %, 5.00 ms before the first and after the last device work of the step,\n"
+              "    mostly waiting for input, most of it on rank 3 (p = 0.002)\n");
     end(t);
 }
 
@@ -327,6 +361,7 @@ static void names_of_one_beginning_are_told_apart(void)
 }
 
 static const unit_test tests[] = {
+    TEST(what_the_host_did_is_told),
     TEST(names_of_one_beginning_are_told_apart),
     TEST(a_step_that_differs_is_told_with_its_reasons),
     TEST(what_may_be_chance_is_called_so),

@@ -1,0 +1,81 @@
+/* test_diff_host.c - two runs compared: what the host does while devices are idle is named. */
+#include "drawn_runs.h"
+
+/* Devices are idle after a call that waits: in each step of the rank, within its work or up to that of the next step. */
+static void put_waits(run *r, int32_t rank, const char *call, int64_t us, bool up_to_next)
+{
+    TL_ROWS (const tl_step, row, tl_tables_get(&r->tables, &tl_step_schema)) {
+        int64_t start_ns = up_to_next ? row->end_ns - us * US / 2 : row->start_ns + 300 * US;
+        tl_gap gap = { .rank = rank, .device = -1, .step = row->step, .start_ns = start_ns,
+                       .end_ns = start_ns + us * US, .duration_ns = us * US, .drain_type = TL_DRAIN_SYNC,
+                       .sync_event = name(r, call) };
+        if (row->rank == rank)
+            tl_table_append(&r->gaps, &gap, 1);
+    }
+}
+
+/*     A    host  (launch)...............(item)     device  [ kernels of the step            ]
+ *     B    host  (launch)(synchronise  )(launch)   device  [ kernels ]      80 us [ kernels ]
+ *
+ * The call is named if devices are idle after it in more places of the step, not if they are idle for longer after the
+ * same calls. */
+static void a_call_that_waits_in_one_more_place_is_named(void)
+{
+    for (int32_t more = 0; more < 2; more++) {
+        drawn slower = plain;
+        slower.idle += 80;
+        run *r[2] = { steps_of(6, plain, 3), steps_of(6, slower, 9) };
+        for (int i = 0; i < 2; i++)
+            for (int32_t rank = 0; rank < 2; rank++) {
+                put_waits(r[i], rank, "cudaStreamSynchronize", 100, true);
+                put_waits(r[i], rank, "cudaEventSynchronize", 90 + (more == 0 ? 80 * i : 0), false);
+                if (more == 1 && i == 1)
+                    put_waits(r[i], rank, "cudaDeviceSynchronize", 80, false);
+            }
+        tl_diff *diff = compare(r[0], r[1]);
+        const tl_diff_found *idle = found(diff, 1);
+        CU_ASSERT_EQUAL(idle->part, TL_DIFF_IDLE);
+        CU_ASSERT_EQUAL_FATAL(idle->why != TL_NO_NAME, more == 1);
+        if (more == 1) {
+            CU_ASSERT_TRUE(is_named(diff, idle->why, "cudaDeviceSynchronize"));
+            CU_ASSERT_EQUAL(idle->why_part, TL_DIFF_IDLE);
+            CU_ASSERT_EQUAL(idle->why_ns, 80 * US);
+            CU_ASSERT_EQUAL(idle->why_a_count, 0);
+            CU_ASSERT_EQUAL(idle->why_b_count, 1);
+        }
+        end(diff, r[0], r[1]);
+    }
+}
+
+/* Rank 2 of three alone waits 90 us longer for input between its steps; then all ranks do. */
+static void waiting_for_input_is_named(void)
+{
+    for (int32_t from = 0; from < 3; from += 2) {
+        run *r[2] = { ranks_of(3, 6, plain, 3), ranks_of(3, 6, plain, 9) };
+        for (int i = 0; i < 2; i++)
+            TL_ROWS (tl_step, row, tl_tables_get(&r[i]->tables, &tl_step_schema)) {
+                const int64_t more_ns = i == 1 && row->rank >= from ? 90 * US : 0;
+                const tl_path_sum sum = { .rank = row->rank, .step = row->step, .input_ns = 60 * US + more_ns };
+                row->end_ns += more_ns;
+                put(r[i], &tl_path_sum_schema, &sum);
+            }
+        tl_diff *diff = compare(r[0], r[1]);
+        const tl_diff_found *outside = found(diff, 1);
+        CU_ASSERT_EQUAL(outside->part, TL_DIFF_OUTSIDE);
+        CU_ASSERT_EQUAL(outside->rank, from == 0 ? -1 : 2);
+        CU_ASSERT_TRUE(is_named(diff, outside->why, "waiting for input"));
+        CU_ASSERT_EQUAL(outside->why_ns, 90 * US);
+        CU_ASSERT_TRUE(isnan(outside->why_a_count));
+        end(diff, r[0], r[1]);
+    }
+}
+
+static const unit_test tests[] = {
+    TEST(a_call_that_waits_in_one_more_place_is_named),
+    TEST(waiting_for_input_is_named),
+};
+
+int main(void)
+{
+    return unit_main("diff_host", tests, COUNT(tests));
+}
