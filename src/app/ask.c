@@ -292,8 +292,8 @@ static tl_status load(asked *a, const char *path, bool page, tl_error *err)
 /* A command's use of the answers: prints them to `out`. */
 typedef tl_status put_answers(asked *a, const tl_cli *cli, FILE *out, tl_error *err);
 
-/* Loads the result named on the command line, and prints to the output asked for, else to stdout, or, with an ending, into
- * a file beside the result: "a/traces.html" for "a/traces.h5".  Returns the exit status. */
+/* Loads the result named on the command line, and prints to the output asked for, else to stdout, or, with an ending,
+ * into a file beside the result: "a/traces.html" for "a/traces.h5".  Returns the exit status. */
 static int answer(const tl_cli *cli, const char *ending, put_answers *put)
 {
     tl_error err;

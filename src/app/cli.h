@@ -162,8 +162,8 @@ tl_status tl_outfile_close(tl_outfile *file, tl_status st, tl_error *err);
  *     term      the meaning of a word in sentences that is no word of a table
  *     foot      what stands below all pages of tlmpi describe
  *
- * Each line is a paragraph: one with a tab is a term and its meaning, one that begins with spaces is indented.  A section
- * without lines has those of the section after it. */
+ * Each line is a paragraph: one with a tab is a term and its meaning, one that begins with spaces is indented.  A
+ * section without lines has those of the section after it. */
 typedef struct tl_manual_section {
     char name[64];
     const char *title;

@@ -149,7 +149,7 @@ static void say_meaning(FILE *out, const char *word, const char *place, const ch
     tl_wrap_end(&w);
 }
 
-/* Prints the meaning of the word as one of the column's labels, and as its name (also without _ns: "gain" is gain_ns). */
+/* Prints the meaning of the word as one of the column's labels, and as its name, also without _ns (gain_ns). */
 static void say_column(FILE *out, const char *word, const char *table, const tl_field *field, bool labels)
 {
     const char *unit = field->unit;
@@ -199,7 +199,7 @@ static char *meanings_of(const char *word)
 
 /* ---- the command ---- */
 
-/* A subject of tlmpi describe: a table, a page, or what this file prints by itself: the list of subjects, parameters. */
+/* A subject of tlmpi describe: a table, a page, or what this file prints by itself: subjects, parameters. */
 typedef struct entry {
     char name[64];
     const char *title;

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------ the rows that are left out */
+/* --------------------------------------------------------------------------------------- the rows that are left out */
 
 /* One row for all the kernels that a shortened list leaves out.
  *
@@ -181,8 +181,8 @@ static tl_status list_tables(const tl_cli *cli, tl_result *result, FILE *out, tl
 
 /* ---- rows ---- */
 
-/* A table being printed.  Rows in the order of a column are collected, and sorted and cut to the limit whenever there are
- * twice as many: at most the larger of 2 N and 1,024 rows are kept in memory. */
+/* A table being printed.  Rows in the order of a column are collected, and sorted and cut to the limit whenever there
+ * are twice as many: at most the larger of 2 N and 1,024 rows are kept in memory. */
 typedef struct show {
     const tl_select *select; /* table, sort column and direction */
     tl_printer printer;
@@ -383,7 +383,8 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
     return TL_OK;
 }
 
-/* Opens $PAGER, or else less, which ends at once where all fits; NULL: the output is not for a terminal.  pclose ends it. */
+/* Opens $PAGER, or else less, which ends at once where all fits; NULL: the output is not for a terminal.  pclose ends
+ * it. */
 static FILE *open_pager(const char *output)
 {
     const char *term = getenv("TERM");

@@ -81,7 +81,8 @@ tl_imbalance tl_imbalance_of(tl_tables *tables, int64_t wall_ns)
         all.roles_ns = roles->gain_ns + of_balance(roles);
         all.at_most = of_balance(roles) > 0;
         TL_ROWS (const tl_straggler, row, tl_tables_get(tables, &tl_straggler_schema))
-            all.alone |= row->rank == all.rank && row->verdict != TL_VERDICT_STRAGGLER && row->against != TL_AGAINST_PEERS;
+            all.alone |=
+                row->rank == all.rank && row->verdict != TL_VERDICT_STRAGGLER && row->against != TL_AGAINST_PEERS;
     }
     all.chance_ns = ideal != NULL ? ideal->gain_ns - named_ns : 0;
     all.hosts_ns = hosts != NULL ? hosts->gain_ns - hosts_ns : 0;

@@ -60,8 +60,8 @@ static tl_status state_of(const tl_store *store, tl_error *err)
     return store->broken.status == TL_OK ? TL_OK : tl_fail(err, store->broken.status, "%s", store->broken.text);
 }
 
-/* Creates the file, exclusively: an existing link of that name is not followed.  Of the two formats that HDF5 1.8 reads,
- * the root has the older one, without creation time, and all else the newer one, which is shorter. */
+/* Creates the file, exclusively: an existing link of that name is not followed.  Of the two formats that HDF5 1.8
+ * reads, the root has the older one, without creation time, and all else the newer one, which is shorter. */
 static tl_status create_file(tl_store *store, tl_error *err)
 {
     tl_status st = TL_OK;

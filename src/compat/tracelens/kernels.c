@@ -44,8 +44,8 @@ static double time_of(const double us[TL_NSETS], unsigned with, unsigned without
     return sum;
 }
 
-/* Writes the timeline of all device work or of the work linked to launches, and the variant that splits idle time by the
- * gaps' length.  Returns the time from the first start to the last end, us; without work NaN, and no table is
+/* Writes the timeline of all device work or of the work linked to launches, and the variant that splits idle time by
+ * the gaps' length.  Returns the time from the first start to the last end, us; without work NaN, and no table is
  * written. */
 static double write_timelines(const tl_lens *lens, bool linked_only, tl_csv_folder *folder, const char *name,
                               const char *micro_name)

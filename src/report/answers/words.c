@@ -1,4 +1,4 @@
-/* words.c - the values of the answers as phrases; what is wrong with the recording, a phrase for each kind of defect. */
+/* words.c - the values of the answers as phrases; what is wrong with the recording, a phrase for each defect. */
 #include "tlmpi/report/answers/tell.h"
 
 #include "tlmpi/base/mem.h"
@@ -205,7 +205,7 @@ tl_phrase tl_next_in_words(const tl_answers *a, const char **table)
     return tl_phrase_of("%s", advice_of(tl_cause_labels[a->first->cause], table));
 }
 
-/* ---------------------------------------------------------------------------------------------------------- selection */
+/* -------------------------------------------------------------------------------------------------------- selection */
 
 void tl_say_selection(tl_wrap *w, const tl_answers *a)
 {

@@ -186,8 +186,8 @@ static void put_culprit(tl_json_writer *j, const tl_answers *a, const tl_culprit
     tl_put_end(j, '}');
 }
 
-/* Writes the largest losses; the time lost to imbalance and chance, for which no rank is at fault; the critical path, what
- * bounds the time, and what the answers rest on. */
+/* Writes the largest losses; the time lost to imbalance and chance, for which no rank is at fault; the critical path,
+ * what bounds the time, and what the answers rest on. */
 static void put_facts(tl_json_writer *j, const tl_answers *a)
 {
     const tl_path_facts *path = &a->path;

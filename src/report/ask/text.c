@@ -199,8 +199,8 @@ static void say_waiters(tl_wrap *w, const tl_answers *a)
         tl_say(w, "- ranks that wait for these wait %s more", tl_duration(c->indirect_ns).text);
 }
 
-/* "for several in turn: 28.0 ms of GPU time for rank 3 (35.0 % of all waiting), ... and 4 more": which ranks were waited
- * for, where the culprit, or the lack of one, does not tell. */
+/* "for several in turn: 28.0 ms of GPU time for rank 3 (35.0 % of all waiting), ... and 4 more": which ranks were
+ * waited for, where the culprit, or the lack of one, does not tell. */
 static void say_waited_for(tl_wrap *w, const tl_answers *a)
 {
     size_t n = a->nwaited_for < TL_WAITED_FOR_MOST ? a->nwaited_for : TL_WAITED_FOR_MOST;

@@ -1,5 +1,5 @@
-/* heat.c - the columns, cells and shades of a heat map, and the map as SVG: cells, outlines, what stands around them, and
- * the legend.
+/* heat.c - the columns, cells and shades of a heat map, and the map as SVG: cells, outlines, what stands around them,
+ * and the legend.
  *
  *     node0 [  rank 0  ......
  *           [  rank 1  ......

@@ -1,7 +1,7 @@
 /* slices.h - durations of events whose beginnings and ends a trace tells apart.
  *
- *     in order of time, as most writers write      begin a, begin b, end b, end a      an end closes the last that is open
- *     in groups, as PyTorch writes                 begin b, begin a, end b, end a      in any order, the ends in the same
+ *     in order of time, as most writers do    begin a, begin b, end b, end a    an end closes the last that is open
+ *     in groups, as PyTorch does              begin b, begin a, end b, end a    in any order, the ends in the same
  */
 #ifndef TLMPI_TRACE_READ_SLICES_H
 #define TLMPI_TRACE_READ_SLICES_H

@@ -170,8 +170,8 @@ typedef struct tl_computing_op {
 
 typedef TL_VEC(tl_computing_op) tl_computing_ops;
 
-/* tl_flops_collect lists the operators, in the order of `ops`, the events of the view's ops, with flop, op and precision;
- * tl_flops_find fills `flops` of the view after its kernels are made.  The caller frees list->v. */
+/* tl_flops_collect lists the operators, in the order of `ops`, the events of the view's ops, with flop, op and
+ * precision; tl_flops_find fills `flops` of the view after its kernels are made.  The caller frees list->v. */
 void tl_flops_collect(const tl_events *events, const tl_event_list *ops, tl_computing_ops *list);
 void tl_flops_find(tl_computing_ops *list, tl_linked *out);
 

@@ -1,5 +1,5 @@
-/* tell.h - the answers in words, shared by the terminal's summary, `tlmpi ask` and the page: phrases for values, sentences
- * in lines of 80 columns, and labelled lines, a few in the summary after a run (the screen), all in `tlmpi ask`:
+/* tell.h - the answers in words, shared by the terminal's summary, `tlmpi ask` and the page: phrases for values,
+ * sentences in lines of 80 columns, and labelled lines, a few in the summary after a run (the screen), all in ask:
  *
  *     screen      gain    200 ms less of 800 ms (25.0 %) without its delay, simulated
  *     ask         Gain: 200 ms less of 800 ms (25.0 %) without its delay, simulated

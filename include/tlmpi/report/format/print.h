@@ -43,7 +43,7 @@ void tl_time_words(char *out, size_t size, double ns, tl_unit_choice least);
 /* Writes the shortest text that reads back as the same double. */
 void tl_double_format(char *out, size_t n, double value);
 
-/* Returns the columns of a terminal that the text takes: 2 for a character of East Asian scripts and a picture, else 1. */
+/* Returns the columns of a terminal that the text takes: 2 for an East Asian character and a picture, else 1. */
 size_t tl_text_columns(tl_text text);
 
 typedef struct tl_printer {

@@ -104,8 +104,9 @@ tl_phrase tl_ranks_in_words(const int64_t *ranks, size_t listed, size_t all, con
 void tl_ranges_text(const tl_ranges *ranges, char *out, size_t n);
 void tl_times_text(const tl_ranges *times, char *out, size_t n);
 
-/* Writes a text for use between tags and in quoted values of HTML and SVG: & < > " ' are escaped; an invisible character
- * (a control, a change of text direction), one that XML forbids, and a byte that is no UTF-8 become U+FFFD each. */
+/* Writes a text for use between tags and in quoted values of HTML and SVG: & < > " ' are escaped; an invisible
+ * character (a control, a change of text direction), one that XML forbids, and a byte that is no UTF-8 become U+FFFD
+ * each. */
 void tl_put_markup(FILE *out, tl_text text);
 
 #endif

@@ -137,8 +137,8 @@ typedef struct tl_memory_args {
     int64_t bytes; /* above 0: allocated; below 0: freed */
 } tl_memory_args;
 
-/* From the shapes of an operator's tensors: the number of elements in and out of a communication operator (-1: unknown),
- * or the floating-point operations of one that computes. */
+/* From the shapes of an operator's tensors: the number of elements in and out of a communication operator (-1:
+ * unknown), or the floating-point operations of one that computes. */
 typedef struct tl_shape_args {
     uint32_t event;
     uint8_t dtype;   /* tl_dtype of the elements; of one that computes: tl_precision */

@@ -39,8 +39,7 @@ typedef struct tree_node {
                              * TL_NONE: none */
     int64_t called_ns;      /* host time in nodes below it on its own thread */
     tl_call_tree row;       /* without number, parent and forward operator until rows are chosen; launches to steps_ns,
-                             * except device_self_ns and steps_count, are sums over the subtree when the tree is complete
-                             */
+                             * except device_self_ns and steps_count, are sums over the subtree once it is complete */
 } tree_node;
 
 /* Node 0 is the root, and has no row.  A node comes after its parent. */
@@ -56,8 +55,8 @@ static bool is_child(const tree_node *n, uint32_t parent, tl_tree_kind kind, uin
     return n->row.name == name && n->parent == parent && n->row.kind == kind && n->forward == forward;
 }
 
-/* Returns the child with these properties, adding it if it is new.  Tries first the sibling that followed the last child
- * the last time.  On a hash collision the next key is tried. */
+/* Returns the child with these properties, adding it if it is new.  Tries first the sibling that followed the last
+ * child the last time.  On a hash collision the next key is tried. */
 static uint32_t child_of(context_tree *t, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
 {
     uint32_t last = t->nodes.v[parent].child, next = last != TL_NONE ? t->nodes.v[last].follow : TL_NONE;

@@ -44,7 +44,7 @@ typedef struct tl_event_wait {
 struct tl_host_calls {
     TL_VEC(tl_waiting_call) waits;
     TL_VEC(tl_event_wait) events;
-    int64_t begin_ns; /* a rank without step marks: begin of the first operator of a launching thread; INT64_MAX: none */
+    int64_t begin_ns; /* without step marks: begin of the first operator of a launching thread; INT64_MAX: none */
 };
 
 /* ------------------------------------------------------------------------------------------------------ the draft */

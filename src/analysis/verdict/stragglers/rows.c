@@ -282,7 +282,8 @@ static size_t judged_steps(const writing *w, size_t rank)
     return n;
 }
 
-/* A rank's number of late full steps and of full steps, and its gain as a share of the time of the steps in which it is late. */
+/* A rank's number of late full steps and of full steps, and its gain as a share of the time of the steps in which it is
+ * late. */
 typedef struct lateness {
     size_t nup, nfull;
     double share;
