@@ -110,10 +110,10 @@ static const tl_option options[] = {
     { "json", 0, NULL, "0", TL_FOR_DIFF, AT(switch, run.json), "print all tables as one JSON object" },
     { "fail-on", 0, "LIST", "", TL_FOR_DIFF, AT(diff_gates, diff_fail_on),
       "exit with status 5 where B takes more longer than this: NAME>+PERCENT%,... as 'step>+5%,kernel>+20%,idle>+3%'. "
-      "step: the step; kernel: any but of communication that takes a hundredth of the step, of its own time; compute, "
-      "waiting, transfer, comm (exposed communication), copy, idle: of the step of A.  Where it is not known how much "
-      "of communication is waiting, waiting and transfer are judged by their bounds; status 1 where these do not "
-      "tell" },
+      "step: the step; kernel: any but of communication that takes a hundredth of the step, of its own time, where it "
+      "grew by more than devices differ by (parameter diff_least) and by chance; compute, waiting, transfer, "
+      "comm (exposed communication), copy, idle: of the step of A.  Where it is not known how much of communication "
+      "is waiting, waiting and transfer are judged by their bounds; status 1 where these do not tell" },
     { "fail-on", 0, "LIST", "", TL_FOR_RUN | TL_FOR_ASK, AT(gates, run.fail_on),
       "exit with status 5 where the job loses more than this: NAME>PERCENT%,... as 'straggler>5%,idle>20%'. "
       "straggler, link: wall time that it would gain without the worst of them, or without all that stand out (its "

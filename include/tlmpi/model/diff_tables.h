@@ -129,9 +129,10 @@ TL_LABELS(diff_change);
     F(T, F64, a_each_ns, MEASURE, "ns", "time of one, of A; none where it has none")                                   \
     F(T, F64, b_each_ns, MEASURE, "ns", "time of one, of B")                                                           \
     F(T, F64, p_value, MEASURE, "",                                                                                    \
-      "of kernels chance of times of one as far apart if A and B do not differ: t test over their means in the "       \
-      "compared steps, or over the ratios of steps of one number, where they vary alike; none: fewer than two "        \
-      "steps, or steps not told apart. Of a kernel that changes on some ranks times the ranks that are tested")        \
+      "of kernels chance of times of one as far apart if those of A and B differ by up to diff_least, as those of "    \
+      "two devices: t test over their means in the compared steps, or over the ratios of steps of one number, where "  \
+      "they vary alike; none: fewer than two steps, or steps not told apart. Of a kernel that changes on some ranks "  \
+      "times the ranks that are tested")                                                                               \
     F(T, I32, sure, MEASURE, "",                                                                                       \
       "1: the change is told from chance, and large enough to be named in the verdict (parameters diff_*); never of "  \
       "collectives and idle time, nor of times of communication and operators: they hold waiting")                     \

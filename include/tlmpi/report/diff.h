@@ -25,8 +25,9 @@ void tl_print_diff(FILE *out, const tl_diff_words *words);
 /* Thresholds of `--fail-on 'step>+5%,kernel>+20%,idle>+3%'`: how much more B may take than A.
  *
  *     step       of the median step, or of the mean one where more steps of B are far above the median than by chance
- *     kernel     of the time of any kernel, copy or memset that takes a hundredth of the step (parameter diff_least);
- *                not of communication, whose time contains waiting
+ *     kernel     of the time of any kernel, copy or memset that takes a hundredth of the step (parameter least_cost),
+ *                and grew by more than devices differ by (parameter diff_least) and by chance; not of communication,
+ *                whose time contains waiting
  *     compute, waiting, transfer, comm, copy, idle     of the step of A; comm: waiting, transfer, and unknown of both
  */
 typedef enum tl_diff_gate {

@@ -167,13 +167,13 @@ double tl_diff_long_test(const tl_diff_basis *basis);
 /* Returns the two-sided p-value of a difference between two samples; NaN: too few values for a test. */
 double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m);
 
-/* Returns the p-value of the ratios of equal steps differing from 1; values are by compared step, NaN if missing.  NaN:
- * the sides have different steps, or steps whose times do not correlate. */
-double tl_diff_pairs_test(const tl_diff *diff, const double *a, const double *b);
+/* Returns the p-value of the ratios of equal steps if their true mean differs from 1 by up to `least`; values are by
+ * compared step, NaN if missing.  NaN: the sides have different steps, or steps whose times do not correlate. */
+double tl_diff_pairs_test(const tl_diff *diff, const double *a, const double *b, double least);
 
-/* Returns the p-value of a difference in times: of paired steps if tl_diff_pairs_test applies, else of the means of all
- * steps; NaN: fewer than two steps. */
-double tl_diff_times_test(const tl_diff *diff, const double *a, const double *b);
+/* Returns the p-value of a difference in times that is up to `least` in truth, a share: of paired steps if
+ * tl_diff_pairs_test applies, else of the means of all steps; NaN: fewer than two steps. */
+double tl_diff_times_test(const tl_diff *diff, const double *a, const double *b, double least);
 
 /* Returns the work with that kind and name, added if missing; valid until the next call. */
 work *tl_diff_works_at(works *w, uint32_t kind, uint32_t name);

@@ -141,7 +141,7 @@ static void join_unknown(parts *p)
 static double test_steps(const tl_diff *diff, const double *a, const double *b, bool *paired)
 {
     double p = tl_diff_rank_test(a, diff->side[A].steps.n, b, diff->side[B].steps.n);
-    double of_pairs = isnan(p) ? NAN : tl_diff_pairs_test(diff, a, b);
+    double of_pairs = isnan(p) ? NAN : tl_diff_pairs_test(diff, a, b, 0);
     *paired = !isnan(of_pairs);
     return *paired ? of_pairs : p;
 }

@@ -44,10 +44,15 @@ double tl_diff_long_test(const tl_diff_basis *basis)
     return chance_of_more(k < n ? k : n, k, n, m) < TL_VERDICT_ALPHA ? fmin(1, 2 * chance_of_more(most, k, n, m)) : NAN;
 }
 
-/* Returns the two-sided p-value of a mean with that standard error and degrees of freedom, against 0. */
-static double chance_of_mean(double mean, double error, double degrees)
+/* Returns the p-value of a mean with that standard error and degrees of freedom, if the true mean lies between -least and
+ * least; two-sided if least is 0. */
+static double chance_of_mean(double mean, double error, double degrees, double least)
 {
-    return mean == 0 ? 1 : error <= 0 ? 0 : fmin(1, 2 * tl_student_tail_of(fabs(mean) / error, degrees));
+    const double over = fabs(mean) - least;
+    if (mean == 0 || error <= 0)
+        return over > 0 ? 0 : 1;
+    return fmin(1,
+                tl_student_tail_of(over / error, degrees) + tl_student_tail_of((fabs(mean) + least) / error, degrees));
 }
 
 /* A sample: number, mean and variance of its values. */
@@ -94,7 +99,7 @@ static double correlation(const double *a, const double *b, size_t n)
     return va > 0 && vb > 0 ? (ab - sa * sb / count) / sqrt(va * vb) : 0;
 }
 
-double tl_diff_pairs_test(const tl_diff *diff, const double *a, const double *b)
+double tl_diff_pairs_test(const tl_diff *diff, const double *a, const double *b, double least)
 {
     size_t n = diff->side[A].steps.n;
     if (!diff->same_steps || 2 * correlation(a, b, n) < 1)
@@ -108,12 +113,12 @@ double tl_diff_pairs_test(const tl_diff *diff, const double *a, const double *b)
             squares += ratio * ratio;
         }
     sample s = sample_of(count, sum, squares);
-    return isnan(sum) ? NAN : chance_of_mean(s.mean, sqrt(s.variance / s.n), s.n - 1);
+    return isnan(sum) ? NAN : chance_of_mean(s.mean, sqrt(s.variance / s.n), s.n - 1, log1p(least));
 }
 
-double tl_diff_times_test(const tl_diff *diff, const double *a, const double *b)
+double tl_diff_times_test(const tl_diff *diff, const double *a, const double *b, double least)
 {
-    double of_pairs = tl_diff_pairs_test(diff, a, b);
+    double of_pairs = tl_diff_pairs_test(diff, a, b, least);
     if (!isnan(of_pairs))
         return of_pairs;
     sample x = logs_of(a, diff->side[A].steps.n), y = logs_of(b, diff->side[B].steps.n);
@@ -121,5 +126,5 @@ double tl_diff_times_test(const tl_diff *diff, const double *a, const double *b)
     if (!(x.n > 1) || !(y.n > 1))
         return NAN;
     return chance_of_mean(y.mean - x.mean, sqrt(vx + vy),
-                          (vx + vy) * (vx + vy) / (vx * vx / (x.n - 1) + vy * vy / (y.n - 1)));
+                          (vx + vy) * (vx + vy) / (vx * vx / (x.n - 1) + vy * vy / (y.n - 1)), log1p(least));
 }
