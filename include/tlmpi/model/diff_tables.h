@@ -111,8 +111,8 @@ TL_LABELS(diff_change);
  * diff_call_path, the merged call tree. */
 #define TL_DIFF_WORK_FIELDS(F, T)                                                                                      \
     F(T, I32, place, KEY, "",                                                                                          \
-      "1 for the largest change of time, and so on; of call paths down the tree, the largest change below a node "     \
-      "first")                                                                                                         \
+      "1 for the largest change of time, and so on, operators that copy from the device, whose time holds waiting, "   \
+      "last; of call paths down the tree, the largest change below a node first")                                      \
     F(T, I32, depth, LABEL, "", "of a call path: nodes around it; else 0")                                             \
     F(T, ENUM(diff_change), change, MEASURE, "", "what became of it")                                                  \
     F(T, F64, a_count, MEASURE, "",                                                                                    \

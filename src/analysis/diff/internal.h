@@ -62,6 +62,7 @@ typedef struct work {
     uint32_t root;      /* index of the work with its sums: itself, or the work that it was joined to */
     bool aligned;       /* joined with works of other names: b_name is the name in B */
     bool by_name;       /* aligned by equal names only */
+    bool waits;         /* of an operator: it copies from the device, so that its host time holds waiting */
     uint8_t collective; /* of a collective: its kind */
     amount side[2];
     double p_value; /* of a kernel: of its times over steps; NaN: not tested */

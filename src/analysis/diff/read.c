@@ -156,6 +156,17 @@ void tl_diff_take(tl_diff *diff, int which, const tl_schema *schema, const void 
 
 /* -------------------------------------------------------------------------------------------------- tables of works */
 
+/* Marks the operators that launch copies from the device. */
+static void find_waiting(tl_diff *diff)
+{
+    const uint32_t operators = intern_word(diff, "operator");
+    TL_EACH (const work, x, diff->of[LAUNCHED].v) {
+        const tl_text copy = tl_names_text(&diff->names, diff->of[KERNELS].v.v[x->kind].name);
+        if (tl_text_has(copy, "DtoH") || tl_text_has(copy, "DeviceToHost"))
+            tl_diff_works_at(&diff->of[OPERATORS], operators, x->name)->waits = true;
+    }
+}
+
 static void read_kernels(tl_diff *diff, int which)
 {
     const side *s = &diff->side[which];
@@ -251,6 +262,7 @@ void tl_diff_read_works(tl_diff *diff)
         read_idle(diff, i);
         tl_diff_read_input(diff, i);
     }
+    find_waiting(diff);
     for (int i = KERNELS; i <= IDLE; i++) {
         tl_diff_works_align(diff, &diff->of[i]);
         if (i == KERNELS)

@@ -225,12 +225,14 @@ static bool can_be_told(const tl_diff *diff, const tl_table *table, const tl_dif
                                        : table != &diff->tables[TABLE_COLLECTIVE] && table != &diff->tables[TABLE_IDLE];
 }
 
-void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
+/* Adds the rows of works that wait for the device, or of the others. */
+static void add_rows(tl_diff *diff, const works *w, tl_table *table, bool waits)
 {
     const double tests = tests_of(w);
+    const size_t before = table->n;
     TL_EACH (const work, x, w->v) {
-        if (!is_there(&x->side[A]) && !is_there(&x->side[B]))
-            continue; /* joined to another work */
+        if ((!is_there(&x->side[A]) && !is_there(&x->side[B])) || x->waits != waits)
+            continue; /* joined to another work, or a row of the other call */
         tl_diff_work *row = tl_table_add(table);
         tl_diff_amounts(diff, w, x, row);
         /* What a side could not match is neither new nor gone. */
@@ -254,8 +256,14 @@ void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
             row->sure = true;
         }
     }
-    if (table->n > 0)
-        qsort(table->rows, table->n, sizeof(tl_diff_work), by_change);
+    if (table->n > before)
+        qsort(tl_table_row(table, before), table->n - before, sizeof(tl_diff_work), by_change);
+}
+
+void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
+{
+    add_rows(diff, w, table, false);
+    add_rows(diff, w, table, true);
     int32_t place = 0;
     TL_ROWS (tl_diff_work, row, table)
         row->place = ++place;

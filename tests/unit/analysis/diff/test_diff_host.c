@@ -70,7 +70,31 @@ static void waiting_for_input_is_named(void)
     }
 }
 
+/* The host waits in an operator that copies from the device; the wait moves elsewhere, and no operator takes longer. */
+static void an_operator_that_waits_for_the_device_stands_last(void)
+{
+    run *r[2] = { steps_of(6, plain, 3), steps_of(6, plain, 9) };
+    for (int i = 0; i < 2; i++)
+        for (int32_t rank = 0; rank < 2; rank++) {
+            tl_operator_row item = { .rank = rank, .name = name(r[i], "aten::item"), .steps_count = 6,
+                                     .steps_ns = 6 * (i == 0 ? 400 : 100) * US },
+                            mm = { .rank = rank, .name = name(r[i], "aten::mm"), .steps_count = 6,
+                                   .steps_ns = 6 * (20 + i) * US };
+            put(r[i], &tl_operator_row_schema, &item);
+            put(r[i], &tl_operator_row_schema, &mm);
+            put_kernel(r[i], rank, TL_MEMCPY, "Memcpy DtoH (Device -> Pinned)", 6, 2);
+            put_operator(r[i], "aten::item");
+        }
+    tl_diff *diff = compare(r[0], r[1]);
+    const tl_table *operators = tl_diff_table(diff, &tl_diff_operator_schema);
+    CU_ASSERT_EQUAL_FATAL(operators->n, 2);
+    CU_ASSERT_TRUE(is_named(diff, ((const tl_diff_kernel *)tl_table_row(operators, 0))->name, "aten::mm"));
+    CU_ASSERT_EQUAL(((const tl_diff_kernel *)tl_table_row(operators, 1))->place, 2);
+    end(diff, r[0], r[1]);
+}
+
 static const unit_test tests[] = {
+    TEST(an_operator_that_waits_for_the_device_stands_last),
     TEST(a_call_that_waits_in_one_more_place_is_named),
     TEST(waiting_for_input_is_named),
 };
