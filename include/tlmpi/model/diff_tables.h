@@ -140,6 +140,8 @@ TL_LABELS(diff_change);
       "of a kernel that changes on half of the ranks or fewer, and hardly on the others: these ranks of B; else empty")\
     F(T, I64, ranks_ns, MEASURE, "ns", "the part of change_ns on these ranks; 0: no such ranks")                       \
     F(T, F64, ranks_times, MEASURE, "", "its time on these ranks in a step of B / in one of A; none: no such ranks")   \
+    F(T, F64, ranks_a_count, MEASURE, "", "how often in a step of A on one of these ranks; none: no such ranks")       \
+    F(T, F64, ranks_b_count, MEASURE, "", "how often, of B")                                                           \
     F(T, NAME, kind, LABEL, "",                                                                                        \
       "kernel: compute, comm, memcpy ...; collective: waiting or transfer; idle: how the device ran dry and what the " \
       "host did; call path: operator, annotation, call or work")                                                       \
@@ -168,7 +170,7 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
     F(T, I32, rank, MEASURE, "",                                                                                       \
       "of waiting: the rank that most of the change is for; of other parts: the rank that has most of it; -1: none")   \
     F(T, TEXT64, ranks, LABEL, "", "of a kernel: the ranks (by role those of B) that it changes on, where not on all") \
-    F(T, F64, a_count, MEASURE, "", "how often in a step, of A; none of parts")                                        \
+    F(T, F64, a_count, MEASURE, "", "how often in a step, of A, on one of `ranks` if there are any; none of parts")    \
     F(T, F64, b_count, MEASURE, "", "how often in a step, of B")                                                       \
     F(T, F64, times, MEASURE, "",                                                                                      \
       "time of one in B / time of one in A, on ranks its time in a step; of compute: of nearly all kernels, where "    \

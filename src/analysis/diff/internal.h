@@ -67,10 +67,10 @@ typedef struct work {
     amount side[2];
     double p_value; /* of a kernel: of its times over steps; NaN: not tested */
     /* Of a kernel that changes on some ranks: the ranks in B ("": none), the kind of change, the factor of its time per
-     * step, and p, corrected for the number of units. */
+     * step, its launches on one of them in a step of each side, and p, corrected for the number of units. */
     char ranks[64];
     tl_diff_change ranks_change;
-    double ranks_times, ranks_p;
+    double ranks_times, ranks_count[2], ranks_p;
     int64_t ranks_ns; /* change on these ranks, in the mean over all ranks */
 } work;
 

@@ -395,8 +395,8 @@ static void find_kernel(tl_diff *diff, const tl_diff_work *w, double common)
                                   .sure = w->sure };
     tl_diff_found *row = add_found(diff, &change);
     row->change = w->sure ? w->change : TL_DIFF_TIME;
-    row->a_count = w->a_count;
-    row->b_count = w->b_count;
+    row->a_count = w->ranks[0] != '\0' ? w->ranks_a_count : w->a_count;
+    row->b_count = w->ranks[0] != '\0' ? w->ranks_b_count : w->b_count;
     row->times = timed ? times : NAN;
     char *end;
     long rank = strtol(w->ranks, &end, 10);

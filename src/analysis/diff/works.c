@@ -203,7 +203,7 @@ void tl_diff_amounts(const tl_diff *diff, const works *w, const work *x, tl_diff
                             : !is_there(&amounts[B]) ? TL_DIFF_REMOVED
                             : x->aligned             ? TL_DIFF_REPLACED
                                                      : change_of(amounts, w->rate, w->least_more, row->p_value));
-    row->ranks_times = NAN;
+    row->ranks_times = row->ranks_a_count = row->ranks_b_count = NAN;
     row->kind = x->kind;
     row->operator= x->operator;
     row->name = x->name;
@@ -249,6 +249,8 @@ static void add_rows(tl_diff *diff, const works *w, tl_table *table, bool waits)
             continue;
         memcpy(row->ranks, x->ranks, sizeof row->ranks);
         row->ranks_times = x->ranks_times;
+        row->ranks_a_count = x->ranks_count[A];
+        row->ranks_b_count = x->ranks_count[B];
         row->ranks_ns = x->ranks_ns;
         if (row->change == TL_DIFF_SAME || row->change == TL_DIFF_TIME) {
             row->change = (uint8_t)x->ranks_change;
@@ -280,7 +282,7 @@ void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
 /* The change of a kernel on the ranks of one unit. */
 typedef struct changed {
     const unit *unit;
-    double change_ns, a_ns; /* per rank and step */
+    double change_ns, a_ns, count[2]; /* per rank and step */
     double p_value;
     tl_diff_change change;
 } changed;
@@ -321,7 +323,12 @@ static changed changed_on(const tl_diff *diff, const series *v, size_t n)
         sum[v[r].side].ns = tl_ns_sum(sum[v[r].side].ns, v[r].sum.ns);
     }
     double a_ns = (double)sum[A].ns / rate[A];
-    return (changed){ u, (double)sum[B].ns / rate[B] - a_ns, a_ns, p, change_of(sum, rate, TL_DIFF_LEAST, p) };
+    return (changed){ .unit = u,
+                      .change_ns = (double)sum[B].ns / rate[B] - a_ns,
+                      .a_ns = a_ns,
+                      .count = { sum[A].count / rate[A], sum[B].count / rate[B] },
+                      .p_value = p,
+                      .change = change_of(sum, rate, TL_DIFF_LEAST, p) };
 }
 
 /* Whether the change of a kernel on one rank is told before that on another: a slower rank holds others up, a faster
@@ -339,7 +346,7 @@ static void put_ranks(const tl_diff *diff, work *x, const changed *v, size_t n, 
 {
     const changed *most = NULL;
     TL_VEC(int64_t) ranks = { 0 };
-    double inside_ns = 0, outside_ns = 0, a_ns = 0, in = 0, out = 0;
+    double inside_ns = 0, outside_ns = 0, a_ns = 0, in = 0, out = 0, count[2] = { 0, 0 };
     for (size_t i = 0; i < n; i++) {
         bool told =
             v[i].change == TL_DIFF_COUNT || (v[i].change != TL_DIFF_SAME && v[i].p_value * tests < TL_VERDICT_ALPHA);
@@ -353,6 +360,8 @@ static void put_ranks(const tl_diff *diff, work *x, const changed *v, size_t n, 
         *(inside ? &in : &out) += weight;
         *(inside ? &inside_ns : &outside_ns) += weight * v[i].change_ns;
         a_ns += inside ? weight * v[i].a_ns : 0;
+        for (int k = A; k <= B; k++)
+            count[k] += inside ? weight * v[i].count[k] : 0;
         for (size_t r = 0; inside && r < v[i].unit->ranks[B].n; r++)
             tl_vec_push(&ranks, v[i].unit->ranks[B].v[r]);
     }
@@ -362,6 +371,8 @@ static void put_ranks(const tl_diff *diff, work *x, const changed *v, size_t n, 
         ranks.n = tl_ns_distinct(ranks.v, ranks.n);
         tl_diff_put_ranks(x->ranks, sizeof x->ranks, ranks.v, ranks.n);
         x->ranks_times = a_ns > 0 ? 1 + inside_ns / a_ns : INFINITY;
+        x->ranks_count[A] = count[A] / in;
+        x->ranks_count[B] = count[B] / in;
         x->ranks_p = most->p_value;
         x->ranks_ns = llround(inside_ns / (in + out));
         x->ranks_change = most->change;

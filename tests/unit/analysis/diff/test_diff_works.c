@@ -213,6 +213,22 @@ static void a_kernel_that_is_slower_on_some_ranks_is_named_with_them(void)
     }
 }
 
+/* Rank 3 runs a kernel 33 times a step instead of 24: its own counts are told, not the mean over the ranks. */
+static void of_some_ranks_their_own_counts_are_told(void)
+{
+    run *a = ranks_of(8, 6, plain, 3), *b = ranks_of(8, 6, plain, 9);
+    for (int32_t rank = 0; rank < 8; rank++) {
+        put_kernel(a, rank, TL_COMPUTE, "gemm", 6 * 24, 8);
+        put_kernel(b, rank, TL_COMPUTE, "gemm", 6 * (rank == 3 ? 33 : 24), 8);
+    }
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_STRING_EQUAL(found(diff, 1)->ranks, "3");
+    CU_ASSERT_EQUAL(found(diff, 1)->change, TL_DIFF_COUNT);
+    CU_ASSERT_DOUBLE_EQUAL(found(diff, 1)->a_count, 24, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(found(diff, 1)->b_count, 33, 1e-9);
+    end(diff, a, b);
+}
+
 /* Rank 2 is as much faster as rank 5 is slower, or a little more: rank 5, which others wait for, is named. */
 static void of_a_slower_and_a_faster_rank_the_slower_is_named(void)
 {
@@ -427,6 +443,7 @@ static const unit_test tests[] = {
     TEST(kernels_that_change_alike_are_one_finding),
     TEST(compute_is_told_by_its_kernels_or_by_itself),
     TEST(a_kernel_that_is_slower_on_some_ranks_is_named_with_them),
+    TEST(of_some_ranks_their_own_counts_are_told),
     TEST(of_a_slower_and_a_faster_rank_the_slower_is_named),
     TEST(a_kernel_that_is_slower_everywhere_names_no_rank),
     TEST(a_kernel_that_is_new_everywhere_names_no_rank),
