@@ -157,7 +157,8 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
 #define TL_DIFF_FOUND_FIELDS(F, T)                                                                                     \
     F(T, I32, place, KEY, "", "0: the step; then what is sure, the largest change first")                              \
     F(T, ENUM(diff_part), part, LABEL, "", "the part of the step that it is in")                                       \
-    F(T, ENUM(diff_change), change, LABEL, "", "what became of it")                                                    \
+    F(T, ENUM(diff_change), change, LABEL, "",                                                                         \
+      "what became of it; same: with a change_ns of transfer, which takes as long, but is overlapped more or less")    \
     F(T, I64, change_ns, MEASURE, "ns",                                                                                \
       "change of a step; 0 of a kernel of communication, whose time is in the rows of parts")                          \
     F(T, F64, share, MEASURE, "", "change_ns / the step of A")                                                         \

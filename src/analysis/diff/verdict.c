@@ -288,6 +288,26 @@ static void put_replaced(const tl_diff *diff, tl_diff_found *row, uint8_t collec
         }
 }
 
+/* Returns whether the time of transfer that nothing overlaps changed, and all transfer of the collective by less than
+ * half as much: the rest is overlapped more or less than in A. */
+static bool is_overlap(const tl_diff *diff, const tl_diff_step *step)
+{
+    const works *w = &diff->of[COLLECTIVES];
+    const bool any_group = step->parallelism == TL_PARALLEL_UNKNOWN;
+    char group[96];
+    double change_ns = 0;
+    bool both = false;
+    snprintf(group, sizeof group, "%s of %s", tl_collective_labels[step->kind],
+             any_group ? "" : tl_parallelism_labels[step->parallelism]);
+    TL_EACH (const work, x, w->v)
+        if (tl_text_is(tl_names_text(&diff->names, x->kind), tl_diff_part_labels[TL_DIFF_TRANSFER]) &&
+            tl_text_has(tl_names_text(&diff->names, x->name), group)) {
+            change_ns += (double)x->side[B].ns / w->rate[B] - (double)x->side[A].ns / w->rate[A];
+            both |= x->side[A].ns > 0 && x->side[B].ns > 0;
+        }
+    return both && 2 * change_ns / (double)step->change_ns < 1;
+}
+
 static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
 {
     bool waiting = step->part == TL_DIFF_WAITING, is_long = step->part == TL_DIFF_LONG, others = false;
@@ -321,8 +341,10 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
         row->name = name_of_longest(diff, reason.rank);
     if (waiting || step->part == TL_DIFF_TRANSFER || step->part == TL_DIFF_UNKNOWN)
         row->name = name_of_part(diff, step, others && of_all);
-    if (step->part == TL_DIFF_TRANSFER)
+    if (step->part == TL_DIFF_TRANSFER) {
         put_replaced(diff, row, step->kind);
+        row->change = row->why == TL_NO_NAME && is_overlap(diff, step) ? TL_DIFF_SAME : row->change;
+    }
     if (step->part == TL_DIFF_IDLE)
         row->name = idle_class(diff, step->change_ns);
     const side *a = &diff->side[A], *b = &diff->side[B];
@@ -428,6 +450,14 @@ static void move_row(tl_table *table, size_t from, size_t to)
     *first = row;
 }
 
+/* Returns whether a change of overlap may follow from a finding: of other work or idle time, and half as large. */
+static bool may_follow(const tl_diff_found *overlap, const tl_diff_found *from)
+{
+    return overlap->part == TL_DIFF_TRANSFER && overlap->change == TL_DIFF_SAME && overlap->change_ns != 0 &&
+           from->part != TL_DIFF_TRANSFER && from->part != TL_DIFF_WAITING && from->part != TL_DIFF_UNKNOWN &&
+           from->part < TL_DIFF_REST && from->sure && 2 * (double)from->change_ns / (double)overlap->change_ns >= 1;
+}
+
 void tl_diff_verdict(tl_diff *diff)
 {
     const tl_table *steps = &diff->tables[TABLE_STEP];
@@ -464,8 +494,12 @@ void tl_diff_verdict(tl_diff *diff)
                 find_part(diff, row, common);
         }
     qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_found), unexplained ? by_change : by_sureness);
-    /* A transfer stands before waiting that follows from it; a straggler stands first: transfers may grow with it. */
+    /* What ran less beside a transfer stands before the transfer; a transfer stands before waiting that follows from it;
+     * a straggler stands first: transfers may grow with it. */
     for (size_t i = 1; i < table->n; i++) {
+        for (size_t k = i + 1; k < table->n; k++)
+            if (may_follow(tl_table_row(table, i), tl_table_row(table, k)))
+                move_row(table, k, i);
         const tl_diff_found *waiting = tl_table_row(table, i);
         for (size_t k = i + 1; k < table->n; k++) {
             const tl_diff_found *cause = tl_table_row(table, k);

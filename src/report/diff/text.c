@@ -219,6 +219,9 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
         if (row->name != TL_NO_NAME)
             tl_say(&w, "%s%s%s", row->part == TL_DIFF_IDLE ? "while: " : "", name_of(d, row->name).text,
                    (row->rank >= 0 && row->part != TL_DIFF_LONG) || follows ? "," : "");
+        if (row->part == TL_DIFF_TRANSFER && row->change == TL_DIFF_SAME && row->change_ns != 0)
+            tl_say(&w, "that nothing overlaps: all of it, overlapped or not, takes about as long as in A%s",
+                   row->rank >= 0 ? "," : "");
         if (row->rank >= 0 && row->part != TL_DIFF_LONG)
             tl_say(&w, "most of it %s rank~%d%s", row->part == TL_DIFF_WAITING ? "for" : "on", (int)row->rank,
                    row->why != TL_NO_NAME && !own_host ? "," : "");

@@ -73,6 +73,32 @@ static void waiting_that_grew_is_named_first(void)
     end(diff, a, b);
 }
 
+/* Half of the transfer is overlapped in A; in B the device runs dry, and nothing overlaps it.  The transfer takes 160 us in
+ * both, or 240 in B. */
+static void less_overlap_is_no_longer_transfer(void)
+{
+    for (int longer = 0; longer < 2; longer++) {
+        drawn dry = plain;
+        dry.transfer += 80;
+        dry.idle += 60;
+        run *a = steps_of(6, plain, 3), *b = steps_of(6, dry, 9);
+        tl_diff *diff = begin(a, b);
+        for (int side = 0; side < 2; side++)
+            for (int32_t step = 0; step < 6; step++) {
+                tl_collective_row row = { .kind = TL_ALL_REDUCE, .n = 2, .state = TL_COLL_WHOLE, .step = step,
+                                          .kernel_sum_ns = 2 * (160 + 80 * side * longer) * US };
+                tl_diff_take(diff, side, &tl_collective_row_schema, &row);
+            }
+        tl_diff_compare(diff);
+        const tl_diff_found *transfer = found(diff, longer ? 1 : 2), *idle = found(diff, longer ? 2 : 1);
+        CU_ASSERT_EQUAL(transfer->part, TL_DIFF_TRANSFER);
+        CU_ASSERT_EQUAL(transfer->change_ns, 80 * US);
+        CU_ASSERT_EQUAL(transfer->change, longer ? TL_DIFF_TIME : TL_DIFF_SAME);
+        CU_ASSERT_EQUAL(idle->part, TL_DIFF_IDLE);
+        end(diff, a, b);
+    }
+}
+
 /* Two collectives wait for one rank: one finding has the time of both, and says that it has. */
 static void waiting_in_several_collectives_is_not_said_of_one(void)
 {
@@ -551,6 +577,7 @@ static const unit_test tests[] = {
     TEST(waiting_that_grew_is_named_first),
     TEST(a_transfer_that_others_wait_for_stands_before_the_waiting),
     TEST(what_the_verdict_of_the_longer_run_is_sure_of_is_said),
+    TEST(less_overlap_is_no_longer_transfer),
     TEST(waiting_in_several_collectives_is_not_said_of_one),
     TEST(what_one_side_does_not_know_is_no_change_of_waiting),
     TEST(an_unmatched_group_is_the_group_that_the_other_side_matched),

@@ -142,6 +142,20 @@ static void what_may_be_chance_is_called_so(void)
     end(t);
 }
 
+static void a_transfer_that_is_overlapped_less_takes_as_long(void)
+{
+    told *t = tell(0.03, 0.001);
+    tl_diff_found less = { .place = 1, .part = TL_DIFF_TRANSFER, .change = TL_DIFF_SAME, .change_ns = 3000000, .share = 0.03,
+                           .p_value = 0.002, .sure = 1, .rank = -1, .a_count = NAN, .b_count = NAN, .times = NAN, .name = 0,
+                           .b_name = TL_NO_NAME, .operator = TL_NO_NAME, .why = TL_NO_NAME };
+    tl_table_append(&t->found, &less, 1);
+    expect(t, "B takes 3.0 % more time per step: 100 ms in A, 103 ms in B (medians of 6 and\n"
+              "  6 steps; p = 0.001, rank test).\n"
+              "  +3.0 %, 3.00 ms in transfer of all_reduce of ranks 0-7 that nothing overlaps:\n"
+              "    all of it, overlapped or not, takes about as long as in A (p = 0.002)\n");
+    end(t);
+}
+
 /* Of a recording without steps no time is one of a step. */
 static void whole_recordings_are_called_so(void)
 {
@@ -186,7 +200,8 @@ static void sizes_are_told_as_they_are(void)
 static void another_algorithm_of_a_collective_is_told_with_its_transfer(void)
 {
     told *t = tell(0.04, 0.001);
-    tl_diff_found transfer = { .place = 1, .part = TL_DIFF_TRANSFER, .change_ns = 3000000, .share = 0.03, .p_value = 0.002,
+    tl_diff_found transfer = { .place = 1, .part = TL_DIFF_TRANSFER, .change = TL_DIFF_TIME, .change_ns = 3000000,
+                               .share = 0.03, .p_value = 0.002,
                                .sure = 1, .rank = -1, .a_count = NAN, .b_count = NAN, .times = NAN, .name = 0, .b_name = 2,
                                .operator = TL_NO_NAME, .why = 1 };
     tl_diff_found added = { .place = 2, .part = TL_DIFF_TRANSFER, .change = TL_DIFF_ADDED,
@@ -367,6 +382,7 @@ static const unit_test tests[] = {
     TEST(what_may_be_chance_is_called_so),
     TEST(ranks_that_a_kernel_changes_on_are_told),
     TEST(whole_recordings_are_called_so),
+    TEST(a_transfer_that_is_overlapped_less_takes_as_long),
     TEST(another_algorithm_of_a_collective_is_told_with_its_transfer),
     TEST(sizes_are_told_as_they_are),
     TEST(thresholds_spare_what_may_be_chance),
