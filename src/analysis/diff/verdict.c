@@ -72,8 +72,10 @@ static int32_t awaited(const tl_diff *diff, double way, double waiting_ns)
 static uint32_t name_of_part(tl_diff *diff, const tl_diff_step *step, bool and_others)
 {
     char of[96] = "", text[160];
-    if (step->group[0] != '\0')
-        snprintf(of, sizeof of, " of ranks %.*s", (int)sizeof step->group, step->group);
+    const size_t size = strnlen(step->group, sizeof step->group);
+    const bool several = memchr(step->group, '-', size) != NULL || memchr(step->group, ',', size) != NULL;
+    if (size > 0)
+        snprintf(of, sizeof of, " of rank%s %.*s", several ? "s" : "", (int)size, step->group);
     else if (step->parallelism != TL_PARALLEL_UNKNOWN)
         snprintf(of, sizeof of, " (%s)", tl_parallelism_labels[step->parallelism]);
     int len = snprintf(text, sizeof text, "%s%s%s",

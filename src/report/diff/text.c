@@ -1,6 +1,7 @@
 /* text.c - the verdict of a comparison in sentences. */
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/report/diff.h"
 #include "tlmpi/report/format/words.h"
@@ -78,13 +79,18 @@ static void say_differences(FILE *out, const tl_diff_words *d)
 {
     TL_ROWS (const tl_diff_run, row, d->run) {
         const tl_phrase a = tl_cell_in_words(row->a, sizeof row->a), b = tl_cell_in_words(row->b, sizeof row->b);
+        const tl_phrase what = tl_cell_in_words(row->what, sizeof row->what);
+        const bool common = strcmp(what.text, "kernel time in common") == 0;
         bool alike = strstr(a.text, " compared)") != NULL || strstr(b.text, " compared)") != NULL; /* equal ranks */
-        if (row->differs)
-            say(out, d, "%s: %s in A, %s in B%s.", tl_cell_in_words(row->what, sizeof row->what).text, a.text, b.text,
+        if (common && row->differs)
+            say(out, d,
+                "A and B do different work: kernels that both have take %s of the kernel time of A, and %s of "
+                "that of B. Parts of the step are compared here, kernels in table diff_kernel.",
+                a.text, b.text);
+        else if (row->differs)
+            say(out, d, "%s: %s in A, %s in B%s.", what.text, a.text, b.text,
                 alike ? "" : "; times may differ for that alone");
     }
-    if (d->basis.other_work)
-        say(out, d, "A and B do different work: parts of the step are compared here, kernels in table diff_kernel.");
 }
 
 static const char *per_step(const tl_diff_words *d)
@@ -183,6 +189,33 @@ static void say_kernel(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *
         tl_say(w, "(each takes %.3g times as long)", row->times);
 }
 
+/* Returns what devices wait for in a class of idle time (table idle_summary): "while the host is in `aten::mm`". */
+static tl_phrase idle_in_words(const tl_diff_words *d, uint32_t id)
+{
+    static const struct {
+        const char *class, *words;
+    } classes[] = {
+        { "prequeued", "until queued work starts" },
+        { "launched_during_gap", "until launched work starts" },
+        { "(no_cpu_trace)", "while the trace has nothing of the host" },
+        { "(no_cpu_op_overlap)", "while the host is in no operator" },
+        { "(launches_without_work)", "while work runs that the trace lacks" },
+        { TL_IDLE_OTHERS, "in gaps of many other classes" },
+        { "noise", "in gaps too short to explain" },
+    };
+    const tl_phrase name = name_of(d, id);
+    const char *shown = name.text, *colon = strstr(shown, ": ");
+    const size_t n = colon != NULL ? (size_t)(colon - shown) : strlen(shown);
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+        if (n == strlen(classes[i].class) && strncmp(shown, classes[i].class, n) == 0)
+            return tl_phrase_of(colon != NULL ? "%s, the host in `%s`" : "%s", classes[i].words,
+                                colon != NULL ? colon + 2 : "");
+    for (size_t i = 0; colon != NULL && i < TL_NCALLS; i++)
+        if (n == strlen(tl_call_labels[i]) && strncmp(shown, tl_call_labels[i], n) == 0)
+            shown = colon + 2;
+    return tl_phrase_of("while the host is in `%s`", shown);
+}
+
 /* "after `cudaDeviceSynchronize` (0 per step in A, 1 in B)", "waiting for input" */
 static tl_phrase host_in_words(const tl_diff_words *d, const tl_diff_found *row)
 {
@@ -217,7 +250,7 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
                    d->basis.nlong[1], d->basis.steps[1]);
         bool follows = row->part == TL_DIFF_WAITING && row->why_part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME;
         if (row->name != TL_NO_NAME)
-            tl_say(&w, "%s%s%s", row->part == TL_DIFF_IDLE ? "while: " : "", name_of(d, row->name).text,
+            tl_say(&w, "%s%s", (row->part == TL_DIFF_IDLE ? idle_in_words(d, row->name) : name_of(d, row->name)).text,
                    (row->rank >= 0 && row->part != TL_DIFF_LONG) || follows ? "," : "");
         if (row->part == TL_DIFF_TRANSFER && row->change == TL_DIFF_SAME && row->change_ns != 0)
             tl_say(&w, "that nothing overlaps: all of it, overlapped or not, takes about as long as in A%s",
@@ -231,12 +264,13 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
         else if (row->part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME)
             tl_say(&w, "by `%s`, which replaced `%s`", name_of(d, row->b_name).text, name_of(d, row->why).text);
         else if (row->why != TL_NO_NAME && !host)
-            tl_say(&w, "%s `%s` %s by %s %s",
+            tl_say(&w, "%s %s %s by %s %s",
                    follows                         ? "as the transfer of"
-                   : row->why_part == TL_DIFF_IDLE ? "whose idle time in"
+                   : row->why_part == TL_DIFF_IDLE ? "whose idle time"
                                                    : "whose",
-                   name_of(d, row->why).text, row->why_ns > 0 ? "grew" : "shrank", tl_duration(llabs(row->why_ns)).text,
-                   per_step(d));
+                   row->why_part == TL_DIFF_IDLE ? idle_in_words(d, row->why).text
+                                                 : tl_phrase_of("`%s`", name_of(d, row->why).text).text,
+                   row->why_ns > 0 ? "grew" : "shrank", tl_duration(llabs(row->why_ns)).text, per_step(d));
         if (!isnan(row->times) && row->rank < 0)
             tl_say(&w, "(nearly all kernels take %.3g times as long)", row->times);
     }

@@ -15,7 +15,8 @@ static tl_text name_of(void *arg, uint32_t id)
     static const char *const names[] = { "all_reduce of ranks 0-7", "flash_bwd", "aten::copy_", "comm", "\x1b[31mred\n",
         "void at::native::vectorized_elementwise_kernel<4, at::native::GeluBackwardCUDAFunctor<float>, std::array<char*, 2>>",
         "void at::native::vectorized_elementwise_kernel<4, at::native::GeluBackwardCUDAFunctor<c10::Half>, std::array<char*, 2>>",
-        "cudaDeviceSynchronize", "waiting for input" };
+        "cudaDeviceSynchronize", "waiting for input",
+        "prequeued", "launched_during_gap: cudaMemcpyAsync", "MEMORY_ALLOC: cudaMalloc", "train.py(118): step" };
     (void)arg;
     return (tl_text){ names[id], strlen(names[id]) };
 }
@@ -108,7 +109,7 @@ static void what_the_host_did_is_told(void)
     expect(t, "B takes 8.2 % more time per step: 100 ms in A, 108 ms in B (medians of 6 and\n"
               "  6 steps; p < 0.001, rank test).\n"
               "  +5.0 %, 5.00 ms in idle devices after `cudaDeviceSynchronize` (0 per step in\n"
-              "    A, 1 in B), while: aten::copy_ (p = 0.002)\n"
+              "    A, 1 in B), while the host is in `aten::copy_` (p = 0.002)\n"
               "  +5.0 %, 5.00 ms in waiting in all_reduce of ranks 0-7, most of it for rank 3,\n"
               "    whose idle time after `cudaDeviceSynchronize` (0 per step in A, 1 in B) grew\n"
               "    by 6.00 ms per step (p = 0.002)\n"
@@ -190,8 +191,8 @@ static void sizes_are_told_as_they_are(void)
     tl_table_append(&t->found, &often, 1);
     expect(t, "B takes 5 times as long per step: 100 ms in A, 500 ms in B (medians of 6 and\n"
               "  6 steps; p = 0.001, rank test).\n"
-              "  +300.0 %, 300 ms in idle devices while: aten::copy_, most of it on rank 2\n"
-              "    (p = 0.002)\n"
+              "  +300.0 %, 300 ms in idle devices while the host is in `aten::copy_`, most of\n"
+              "    it on rank 2 (p = 0.002)\n"
               "  -2.4 %, 2.40 ms in `flash_bwd` (4 per step in A, 8 in B) (each takes 0.2 times\n"
               "    as long)\n");
     end(t);
@@ -375,7 +376,29 @@ static void names_of_one_beginning_are_told_apart(void)
     end(t);
 }
 
+/* Classes of idle time are words, not labels. */
+static void classes_of_idle_time_are_told_in_words(void)
+{
+    static const char *const words[] = { "until queued work starts",
+                                         "until launched work starts, the host in\n    `cudaMemcpyAsync`",
+                                         "while the host is in `cudaMalloc`",
+                                         "while the host is in `train.py(118): step`" };
+    for (uint32_t i = 0; i < COUNT(words); i++) {
+        tl_diff_found row = { .part = TL_DIFF_IDLE, .change_ns = 5000000, .share = 0.05, .p_value = NAN, .sure = 1, .rank = -1,
+                              .a_count = NAN, .b_count = NAN, .times = NAN, .name = 9 + i, .b_name = TL_NO_NAME,
+                              .operator = TL_NO_NAME, .why = TL_NO_NAME };
+        char want[256];
+        told *t = tell(0.082, 0.0005);
+        tl_table_append(&t->found, &row, 1);
+        snprintf(want, sizeof want, "B takes 8.2 %% more time per step: 100 ms in A, 108 ms in B (medians of 6 and\n"
+                 "  6 steps; p < 0.001, rank test).\n  +5.0 %%, 5.00 ms in idle devices %s\n", words[i]);
+        expect(t, want);
+        end(t);
+    }
+}
+
 static const unit_test tests[] = {
+    TEST(classes_of_idle_time_are_told_in_words),
     TEST(what_the_host_did_is_told),
     TEST(names_of_one_beginning_are_told_apart),
     TEST(a_step_that_differs_is_told_with_its_reasons),
