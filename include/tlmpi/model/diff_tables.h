@@ -47,7 +47,8 @@ TL_LABELS(diff_part);
     F(T, TEXT64, group, LABEL, "", "of communication: the ranks of the group, where all of it is in one group")        \
     F(T, I64, a_ns, MEASURE, "ns",                                                                                     \
       "of A: the median of the compared steps for the step, without long ones; for a part the mean of the middle "     \
-      "steps, those between the quartiles of the time of the step")                                                    \
+      "steps, those between the quartiles of the time of the step; of three or more neither the shortest nor the "     \
+      "longest")                                                                                                       \
     F(T, I64, b_ns, MEASURE, "ns", "of B")                                                                             \
     F(T, I64, change_ns, MEASURE, "ns", "b_ns - a_ns: those of the parts sum up to that of the step")                  \
     F(T, F64, share, MEASURE, "", "change_ns / a_ns of the step")                                                      \
@@ -155,7 +156,8 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
 
 /* The verdict: what is named, in this order. */
 #define TL_DIFF_FOUND_FIELDS(F, T)                                                                                     \
-    F(T, I32, place, KEY, "", "0: the step; then what is sure, the largest change first")                              \
+    F(T, I32, place, KEY, "",                                                                                          \
+      "0: the step; then what is sure, the largest change first; last a large part that is not attributed")            \
     F(T, ENUM(diff_part), part, LABEL, "", "the part of the step that it is in")                                       \
     F(T, ENUM(diff_change), change, LABEL, "",                                                                         \
       "what became of it; same: with a change_ns of transfer, which takes as long, but is overlapped more or less")    \

@@ -278,9 +278,10 @@ static void find_middle(side *s)
             tl_vec_push(&s->samples, s->is_long[i] ? NAN : (double)s->step_ns[i]);
     }
     s->median_ns = typical > 0 ? tl_median(order, typical) : 0;
+    /* Of three or four steps one at each end, which may be the first of a recording, is not in the middle. */
+    const size_t off = typical > 0 ? (size_t)tl_ns_max((int64_t)tl_lower_quarter(typical), typical > 2) : 0;
     for (size_t i = 0; i < n; i++)
-        s->middle[i] = s->step_ns[i] >= order[tl_lower_quarter(typical)] &&
-                       s->step_ns[i] <= order[typical - 1 - tl_lower_quarter(typical)];
+        s->middle[i] = s->step_ns[i] >= order[off] && s->step_ns[i] <= order[typical - 1 - off];
     free(order);
 }
 

@@ -511,6 +511,9 @@ void tl_diff_verdict(tl_diff *diff)
         if (is_straggler(diff, waiting))
             move_row(table, i, 1);
     }
+    TL_ROWS (const tl_diff_step, row, steps)
+        if (row->part == TL_DIFF_REST && fabs(row->share) >= TL_VERDICT_LEAST_COST)
+            add_found(diff, row); /* last: what the parts above are not of */
     int32_t place = 0;
     TL_ROWS (tl_diff_found, row, table)
         row->place = place++;

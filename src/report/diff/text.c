@@ -131,7 +131,7 @@ static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *st
     else
         tl_say(w, "(whole recordings by their steps).");
     const double mean = d->basis.mean_ns[0] > 0 ? (double)d->basis.mean_ns[1] / (double)d->basis.mean_ns[0] - 1 : 0;
-    if (d->basis.nlong[0] + d->basis.nlong[1] > 0 && fabs(mean) >= TL_VERDICT_LEAST_COST &&
+    if ((d->basis.nlong[0] + d->basis.nlong[1] > 0 || isnan(step->p_value)) && fabs(mean) >= TL_VERDICT_LEAST_COST &&
         fabs(mean - step->share) >= TL_VERDICT_LEAST_COST)
         tl_say(w, "In the mean a step of B takes %s.", how_long(mean).text);
     tl_wrap_end(w);
@@ -147,7 +147,7 @@ static const char *part_in_words(uint8_t part)
         [TL_DIFF_COPY] = "copies",
         [TL_DIFF_IDLE] = "idle devices",
         [TL_DIFF_OUTSIDE] = "before the first and after the last device work of the step",
-        [TL_DIFF_REST] = "not attributed",
+        [TL_DIFF_REST] = "not attributed: the parts are those of several steps, and the median is of one",
         [TL_DIFF_LONG] = "steps far above the median:",
     };
     return words[part];
