@@ -76,7 +76,7 @@ typedef struct compared {
     const char *shown[2], *path[2]; /* the words on the command line; the paths of the results */
     tl_result *result[2];
     tl_tables tables[2];
-    char *selection[2];
+    char *selection[2], *run[2]; /* attributes of the results */
     tl_diff *diff;
 } compared;
 
@@ -109,6 +109,8 @@ static tl_status load(compared *c, int side, tl_error *err)
     st = tl_result_load(c->result[side], &c->tables[side], n, &why);
     if (st == TL_OK)
         st = tl_result_attr_text(c->result[side], "selection", &c->selection[side], &why);
+    if (st == TL_OK)
+        st = tl_result_attr_text(c->result[side], "run", &c->run[side], &why);
     return st != TL_OK ? tl_fail(err, st, "%s: %s", c->shown[side], why.text) : TL_OK;
 }
 
@@ -126,7 +128,8 @@ static tl_status compare(compared *c, tl_error *err)
                                         .tables = &c->tables[i],
                                         .name = name_of,
                                         .name_arg = c->result[i],
-                                        .selection = c->selection[i] };
+                                        .selection = c->selection[i],
+                                        .run = c->run[i] };
     c->diff = tl_diff_new(&input);
     for (int i = 0; i < 2; i++)
         if (tl_diff_basis_of(c->diff).ranks[i] == 0)
@@ -153,6 +156,7 @@ static void compared_free(compared *c)
         tl_result_close(c->result[i]);
         tl_tables_free(&c->tables[i]);
         free(c->selection[i]);
+        free(c->run[i]);
     }
 }
 

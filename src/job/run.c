@@ -105,6 +105,17 @@ static tl_status write_circumstances(tl_store *store, const tl_options *options,
     return st;
 }
 
+/* Writes which run is analysed, "2 of 3", if the paths hold others that are not read together with it. */
+static tl_status write_run(tl_store *store, const tl_inventory *inventory, tl_error *err)
+{
+    char text[32];
+    bool others = false;
+    for (int32_t r = 0; r < inventory->nruns && inventory->runs != NULL; r++)
+        others |= r != inventory->run && !inventory->runs[r].joined && inventory->runs[r].ntraces > 0;
+    snprintf(text, sizeof text, "%d of %d", (int)inventory->run + 1, (int)inventory->nruns);
+    return others ? tl_store_attr_text(store, "run", text, err) : TL_OK;
+}
+
 /* The tables of ranks and of the job, their names, and the root attributes. */
 static tl_status write_file(const tl_job *j, tl_error *err)
 {
@@ -120,6 +131,8 @@ static tl_status write_file(const tl_job *j, tl_error *err)
         st = write_names(store, job->names, err);
     if (st == TL_OK)
         st = tl_store_attr_int(store, "epoch_ns", epoch_ns, err);
+    if (st == TL_OK)
+        st = write_run(store, &j->plan.inventory, err);
     if (st == TL_OK && j->selected_words[0] != '\0')
         st = tl_store_attr_text(store, "selection", j->selected_words, err);
     if (st == TL_OK && j->selection_notes[0] != '\0')

@@ -37,6 +37,11 @@ check "no file is left" test -z "$(find . "${TMPDIR:-/tmp}" -maxdepth 1 -name 't
 status 0 mpirun -q -n 3 "$tlmpi" diff traces slower
 check "with three procs, too" sh -c 'sed "/^diff_run/,/^$/d" out > b; cmp a b'
 
+# Of a folder with two runs the newest is compared, which is said.
+two_runs
+status 0 "$tlmpi" diff traces.h5 runs
+says out "run: the only one in A, 2 of 2 (alone compared) in B."
+
 echo "-- tables"
 status 0 "$tlmpi" diff traces.h5 slower.h5 diff_step --format json
 python "parts sum up" "

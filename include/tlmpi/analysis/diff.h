@@ -27,6 +27,7 @@ typedef struct tl_diff_side {
     tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell */
     void *name_arg;
     const char *selection; /* the selected part of the traces; NULL: everything */
+    const char *run;       /* which of the runs that the traces hold, "2 of 3"; NULL: the only one */
 } tl_diff_side;
 
 typedef struct tl_diff_input {

@@ -122,6 +122,7 @@ void tl_diff_runs(tl_diff *diff)
 {
     char device[2][TEXT] = { "" }, libraries[2][TEXT] = { "" }, world[2][TEXT], ranks[2][TEXT], selection[2][TEXT],
          common[2][TEXT], input[2][TEXT], arithmetic[2][TEXT], damaged[2][TEXT], lost[2][TEXT], steps[2][TEXT];
+    const char *const run[] = { diff->side[A].in->run, diff->side[B].in->run };
     int64_t all_lost = 0, all_damaged = 0;
     double bytes[2], flop[2], share[2];
 
@@ -160,6 +161,13 @@ void tl_diff_runs(tl_diff *diff)
     put_fact(diff, "kernel time in common", diff->basis.other_work, common[A], common[B]);
     put_texts(diff, "device", device);
     put_texts(diff, "libraries", libraries);
+    if (run[A] != NULL || run[B] != NULL) {
+        char which[2][TEXT];
+        for (int i = A; i <= B; i++)
+            snprintf(which[i], TEXT, "%s%s", run[i] != NULL ? run[i] : "the only one",
+                     run[i] != NULL ? " (alone compared)" : "");
+        put_fact(diff, "run", true, which[A], which[B]);
+    }
     put_texts(diff, "world size", world);
     put_texts(diff, "ranks", ranks);
     put_fact(diff, diff->basis.whole ? "arithmetic of a recording" : "arithmetic of a step", is_other(flop),
