@@ -137,9 +137,22 @@ static void put_transfer(tl_diff *diff, tl_diff_found *reason, double way)
     free(members);
 }
 
-/* Names what changed most on the rank that others wait for, if it is a large enough part: a kernel or copy, what the
- * host did while the device was idle, or else a class of idle time.  The other side has its mean over the ranks of the
- * same unit. */
+/* Returns whether a work of the name changed on the other ranks of the side by half as much as on one rank, or more, in
+ * their mean. */
+static bool changed_on_all(const tl_diff *diff, int which, uint32_t name, double change_ns)
+{
+    const works *w = &diff->of[which];
+    const double n = (double)diff->side[A].ranks.n;
+    double mean_ns = 0;
+    TL_EACH (const work, x, w->v)
+        if (x->name == name)
+            mean_ns += (double)x->side[B].ns / w->rate[B] - (double)x->side[A].ns / w->rate[A];
+    return n > 1 && 2 * (mean_ns * n - change_ns) / (n - 1) / change_ns >= 1;
+}
+
+/* Names what changed most on the rank that others wait for, if it is a large enough part and changed less on the other
+ * ranks: a kernel or copy, what the host did while the device was idle, or else a class of idle time.  The other side
+ * has its mean over the ranks of the same unit. */
 static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
 {
     const int home = way > 0 ? B : A; /* the side that waits longer */
@@ -167,7 +180,8 @@ static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
                     s->marked ? llround((double)idle->steps_ns * steps / s->marks) : idle->total_ns;
     }
     const work *best = tl_diff_most_changed(&own, way, by, &change_ns, &all_ns);
-    if (best != NULL && fabs(change_ns) * (double)TL_LITTLE_PART >= fabs((double)row->change_ns)) {
+    if (best != NULL && fabs(change_ns) * (double)TL_LITTLE_PART >= fabs((double)row->change_ns) &&
+        !changed_on_all(diff, best->kind == TL_DIFF_IDLE ? IDLE : KERNELS, best->name, change_ns)) {
         row->why = best->name;
         row->why_ns = llround(change_ns);
         row->why_part = (uint8_t)best->kind;
@@ -360,11 +374,16 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
         row->times = common;
 }
 
-/* Returns whether the kernel is named: a significant change, or a large one that no test can judge. */
+/* Returns whether the kernel is named: a significant change, or a large one where too few steps are there for a test of
+ * the kernel or of the step. */
 static bool is_named(const tl_diff *diff, const tl_diff_work *w)
 {
-    return w->sure || (isnan(w->p_value) && w->change == TL_DIFF_TIME &&
-                       part_of_kind(diff, w->kind) != TL_DIFF_TRANSFER && fabs(w->share) >= TL_VERDICT_LEAST_COST);
+    const tl_diff_step *step = tl_table_row(&diff->tables[TABLE_STEP], 0);
+    const bool untested = isnan(w->p_value) || isnan(step->p_value),
+               longer = (w->change == TL_DIFF_TIME || w->change == TL_DIFF_SAME) &&
+                        fabs(w->b_each_ns / w->a_each_ns - 1) >= TL_DIFF_LEAST;
+    return w->sure || (untested && longer && part_of_kind(diff, w->kind) != TL_DIFF_TRANSFER &&
+                       fabs(w->share) >= TL_VERDICT_LEAST_COST);
 }
 
 /* Returns whether kernels account for half of the change of compute or copies.  common: as common_times returns it. */
@@ -415,7 +434,9 @@ static void find_kernel(tl_diff *diff, const tl_diff_work *w, double common)
     const tl_diff_step change = { .part = part,
                                   .change_ns = change_ns,
                                   .share = (double)change_ns / (double)diff->side[A].median_ns,
-                                  .p_value = w->change == TL_DIFF_TIME || w->change == TL_DIFF_BOTH ? w->p_value : NAN,
+                                  .p_value = w->change == TL_DIFF_TIME || w->change == TL_DIFF_BOTH || !w->sure
+                                                 ? w->p_value
+                                                 : NAN,
                                   .sure = w->sure };
     tl_diff_found *row = add_found(diff, &change);
     row->change = w->sure ? w->change : TL_DIFF_TIME;

@@ -237,6 +237,26 @@ static void a_reason_is_no_other_name(void)
     }
 }
 
+/* Rank 1 is waited for, and its kernel takes 30 us longer; so does that of the other rank. */
+static void what_grew_on_all_ranks_is_no_reason_to_wait_for_one(void)
+{
+    drawn slower = plain;
+    slower.waiting += 90;
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, slower, 9);
+    for (int32_t rank = 0; rank < 2; rank++) {
+        put_kernel(a, rank, TL_COMPUTE, "gemm", 6, 100);
+        put_kernel(b, rank, TL_COMPUTE, "gemm", 6, 130);
+    }
+    tl_blame charge = { .to_rank = 1, .from_rank = 0, .waiters = 1, .direct_ns = 6 * 90 * US };
+    put(b, &tl_blame_schema, &charge);
+    tl_diff *diff = compare(a, b);
+    const tl_diff_found *waiting = found(diff, 1);
+    CU_ASSERT_EQUAL_FATAL(waiting->part, TL_DIFF_WAITING);
+    CU_ASSERT_EQUAL(waiting->rank, 1);
+    CU_ASSERT_EQUAL(waiting->why, TL_NO_NAME);
+    end(diff, a, b);
+}
+
 /* A rank that has no trace in B: its waiting and transfer are not told apart there, though nothing else differs. */
 static void what_one_side_does_not_know_is_no_change_of_waiting(void)
 {
@@ -340,6 +360,7 @@ static void ranks_that_do_the_same_are_one_row_where_numbers_differ(void)
 
 static const unit_test tests[] = {
     TEST(a_reason_is_no_other_name),
+    TEST(what_grew_on_all_ranks_is_no_reason_to_wait_for_one),
     TEST(another_algorithm_of_a_collective_is_told_once),
     TEST(ranks_that_do_the_same_are_one_row_where_numbers_differ),
     TEST(parts_sum_up_to_the_step),

@@ -14,6 +14,24 @@ static void one_step_each_is_not_significant(void)
     end(diff, a, b);
 }
 
+static void a_kernel_is_named_where_two_steps_are_too_few_for_a_test(void)
+{
+    drawn slower = plain;
+    slower.compute += 120;
+    run *a = steps_of(2, plain, 3), *b = steps_of(2, slower, 9);
+    for (int32_t rank = 0; rank < 2; rank++) {
+        put_kernel(a, rank, TL_COMPUTE, "flash_fwd", 4, 60);
+        put_kernel(b, rank, TL_COMPUTE, "flash_fwd", 4, 120);
+    }
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_TRUE(isnan(found(diff, 0)->p_value));
+    CU_ASSERT_EQUAL_FATAL(nfound(diff), 2);
+    CU_ASSERT_TRUE(is_named(diff, found(diff, 1)->name, "flash_fwd"));
+    CU_ASSERT_EQUAL(found(diff, 1)->change, TL_DIFF_TIME);
+    CU_ASSERT_DOUBLE_EQUAL(found(diff, 1)->times, 2, 0.05);
+    end(diff, a, b);
+}
+
 /* Three steps each, of which the first is slow, more so in B: it is no part of the difference between the others. */
 static void a_slow_first_step_of_three_changes_no_part(void)
 {
@@ -259,6 +277,7 @@ static void where_the_device_runs_behind_the_whole_recording_is_compared(void)
 
 static const unit_test tests[] = {
     TEST(one_step_each_is_not_significant),
+    TEST(a_kernel_is_named_where_two_steps_are_too_few_for_a_test),
     TEST(a_slow_first_step_of_three_changes_no_part),
     TEST(what_is_not_attributed_is_told),
     TEST(a_cut_trace_costs_no_steps_of_other_ranks),
