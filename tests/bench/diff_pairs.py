@@ -190,8 +190,8 @@ def is_it(pair, truth, tables, row):
         return part == "transfer" and name.endswith(of_group) and all(
             f["why"].endswith(of_group) for f in tables["diff"] if f["part"] == "waiting" and f["why"])
     if pair.kind == "sync":
-        return part in ("idle", "outside") or "ynchronize" in words
-    return part in ("idle", "outside") or "DataLoader" in words
+        return part in ("idle", "outside") and "ynchronize" in words + (row.get("why") or "")
+    return part in ("idle", "outside") and row.get("why") == "waiting for input"
 
 
 def first_told(tables):

@@ -244,12 +244,13 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
                own_host ? (input || row->part == TL_DIFF_OUTSIDE ? ", mostly" : "")
                         : (row->rank >= 0 && row->name == TL_NO_NAME ? "," : ""));
         if (own_host)
-            tl_say(&w, "%s%s", host_in_words(d, row).text, row->rank >= 0 || row->name != TL_NO_NAME ? "," : "");
+            tl_say(&w, "%s%s", host_in_words(d, row).text,
+                   row->rank >= 0 || (row->name != TL_NO_NAME && !input) ? "," : "");
         if (row->part == TL_DIFF_LONG)
             tl_say(&w, "%zu of %zu in A, %zu of %zu in B; most of it", d->basis.nlong[0], d->basis.steps[0],
                    d->basis.nlong[1], d->basis.steps[1]);
         bool follows = row->part == TL_DIFF_WAITING && row->why_part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME;
-        if (row->name != TL_NO_NAME)
+        if (row->name != TL_NO_NAME && !(own_host && input)) /* input says more than a class of idle time */
             tl_say(&w, "%s%s", (row->part == TL_DIFF_IDLE ? idle_in_words(d, row->name) : name_of(d, row->name)).text,
                    (row->rank >= 0 && row->part != TL_DIFF_LONG) || follows ? "," : "");
         if (row->part == TL_DIFF_TRANSFER && row->change == TL_DIFF_SAME && row->change_ns != 0)

@@ -106,6 +106,10 @@ static void what_the_host_did_is_told(void)
     row.part = TL_DIFF_OUTSIDE;
     row.name = TL_NO_NAME;
     tl_table_append(&t->found, &row, 1);
+    row.part = TL_DIFF_IDLE;
+    row.name = 2;
+    row.rank = -1;
+    tl_table_append(&t->found, &row, 1);
     expect(t, "B takes 8.2 % more time per step: 100 ms in A, 108 ms in B (medians of 6 and\n"
               "  6 steps; p < 0.001, rank test).\n"
               "  +5.0 %, 5.00 ms in idle devices after `cudaDeviceSynchronize` (0 per step in\n"
@@ -116,7 +120,8 @@ static void what_the_host_did_is_told(void)
               "  +5.0 %, 5.00 ms in waiting in all_reduce of ranks 0-7, most of it for rank 3,\n"
               "    whose waiting for input grew by 6.00 ms per step (p = 0.002)\n"
               "  +5.0 %, 5.00 ms before the first and after the last device work of the step,\n"
-              "    mostly waiting for input, most of it on rank 3 (p = 0.002)\n");
+              "    mostly waiting for input, most of it on rank 3 (p = 0.002)\n"
+              "  +5.0 %, 5.00 ms in idle devices, mostly waiting for input (p = 0.002)\n");
     end(t);
 }
 
