@@ -10,7 +10,8 @@
  * tables breakdown and exposed.  Steps that table health excludes, in which a rank lost work, or of which a cut trace
  * may lack a part are not compared, nor ranks whose trace is cut, unless all are.  If the jobs have other ranks, ranks
  * of one role are compared, and the roles of B weigh as in A.  Names are aligned if they are equal, then if they differ
- * only in numbers, template arguments and addresses, then by the operator that launches them.
+ * only in numbers, template arguments and addresses, then by the operator that launches them.  If all traces of a side
+ * are cut, tables diff_call_path and diff_idle are empty.
  */
 #ifndef TLMPI_ANALYSIS_DIFF_H
 #define TLMPI_ANALYSIS_DIFF_H

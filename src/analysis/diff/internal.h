@@ -40,6 +40,7 @@ typedef struct side {
     double recorded;                 /* number of steps of the recording; 0: unknown */
     double marks;                    /* marked steps of a rank, compared or not, in the mean */
     bool marked;                     /* steps come from marks */
+    bool cut;                        /* compared ranks may lack device work of the last steps */
     int64_t median_ns;               /* median time of the compared steps */
     /* Kernel time of collectives, by kind: of all, and of those that could not be matched. */
     int64_t comm_ns[TL_NCOLLECTIVES], unmatched_ns[TL_NCOLLECTIVES];

@@ -3,6 +3,9 @@
  *     kernels, collectives                       of the compared steps
  *     operators, call paths, idle time           of all marked steps, which are the compared ones but for unsound steps
  *     without marks of steps, all of them        of the whole recording, divided by its number of steps
+ *
+ * Call paths and idle time are not compared if the compared traces of a side are cut: sums over all marked steps lack
+ * the device work of some.
  */
 #include "internal.h"
 #include "tlmpi/base/group.h"
@@ -257,9 +260,11 @@ void tl_diff_read_works(tl_diff *diff)
     static const int tables[] = {
         [KERNELS] = TABLE_KERNEL, [OPERATORS] = TABLE_OPERATOR, [COLLECTIVES] = TABLE_COLLECTIVE, [IDLE] = TABLE_IDLE
     };
+    const bool cut = diff->side[A].cut || diff->side[B].cut;
     for (int i = A; i <= B; i++) {
         read_kernels(diff, i);
-        read_idle(diff, i);
+        if (!cut)
+            read_idle(diff, i);
         tl_diff_read_input(diff, i);
     }
     find_waiting(diff);
@@ -269,5 +274,6 @@ void tl_diff_read_works(tl_diff *diff)
             tl_diff_kernel_steps(diff);
         tl_diff_works_table(diff, &diff->of[i], &diff->tables[tables[i]]);
     }
-    put_tree(diff);
+    if (!cut)
+        put_tree(diff);
 }

@@ -154,7 +154,7 @@ void tl_diff_runs(tl_diff *diff)
         snprintf(damaged[i], TEXT, ndamaged == 1 ? "%lld rank" : "%lld ranks", (long long)ndamaged);
         snprintf(lost[i], TEXT, "%lld of %lld launches", (long long)nlost, (long long)of);
         if (s->marked)
-            snprintf(steps[i], TEXT, "%zu compared", s->steps.n);
+            snprintf(steps[i], TEXT, s->cut ? "%zu compared, later ones are cut" : "%zu compared", s->steps.n);
         else
             snprintf(steps[i], TEXT, diff->basis.whole ? "whole recording" : "recording of %.1f steps", s->recorded);
     }

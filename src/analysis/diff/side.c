@@ -166,6 +166,7 @@ static int64_t first_cut_step(const side *s)
 static size_t find_steps(side *s)
 {
     const int64_t cut = first_cut_step(s);
+    s->cut = cut < INT64_MAX;
     const tl_table *table = table_of(s, &tl_step_schema);
     TL_ROWS (const tl_step, row, table)
         if (is_compared(s, row->rank))

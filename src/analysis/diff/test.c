@@ -44,8 +44,8 @@ double tl_diff_long_test(const tl_diff_basis *basis)
     return chance_of_more(k < n ? k : n, k, n, m) < TL_VERDICT_ALPHA ? fmin(1, 2 * chance_of_more(most, k, n, m)) : NAN;
 }
 
-/* Returns the p-value of a mean with that standard error and degrees of freedom, if the true mean lies between -least and
- * least; two-sided if least is 0. */
+/* Returns the p-value of a mean with that standard error and degrees of freedom, if the true mean lies between -least
+ * and least; two-sided if least is 0. */
 static double chance_of_mean(double mean, double error, double degrees, double least)
 {
     const double over = fabs(mean) - least;

@@ -173,7 +173,7 @@ static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
         const double steps = s->marked ? (double)s->steps.n : s->recorded;
         by[i] = steps * (i == home ? 1 : (double)u->ranks[i].n);
         TL_ROWS (const tl_idle_summary, idle, table_of(s, &tl_idle_summary_schema))
-            if (idle->device == -1 && idle->step == -1 && idle->place > 0 &&
+            if (!diff->side[A].cut && !diff->side[B].cut && idle->device == -1 && idle->step == -1 && idle->place > 0 &&
                 (i == home ? idle->rank == row->rank
                            : place_of(u->ranks[i].v, u->ranks[i].n, idle->rank) < u->ranks[i].n))
                 tl_diff_works_at(&own, TL_DIFF_IDLE, tl_diff_class_of(diff, idle))->side[i].ns +=

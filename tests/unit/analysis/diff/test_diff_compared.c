@@ -118,10 +118,14 @@ static void steps_that_a_cut_trace_has_not_all_of_are_not_compared(void)
     TL_ROWS (tl_breakdown, row, tl_tables_get(&b->tables, &tl_breakdown_schema))
         if (row->step >= 3)
             *row = (tl_breakdown){ .rank = row->rank, .device = -1, .step = row->step,
-                                   .wall_ns = row->step == 3 ? row->wall_ns / 2 : 0 };
-    tl_diff *diff = compare(a, b);
+                                   .wall_ns = row->step == 3 ? 10 * US : 0 };
+    tl_diff *diff = begin(a, b);
+    put_node(diff, 0, a, 0, TL_TREE_OPERATOR, "linear", 80);
+    put_node(diff, 1, b, 0, TL_TREE_OPERATOR, "linear", 40);
+    tl_diff_compare(diff);
     CU_ASSERT_EQUAL(tl_diff_basis_of(diff).steps[1], 3);
     CU_ASSERT_EQUAL(nfound(diff), 1);
+    CU_ASSERT_EQUAL(tl_diff_table(diff, &tl_diff_call_path_schema)->n, 0);
     end(diff, a, b);
 }
 
