@@ -168,6 +168,7 @@ static void print_table(const tl_cli *cli, const compared *c, const tl_schema *s
     const tl_table *table = tl_diff_table(c->diff, schema);
     tl_printer p = tl_cli_printer(cli, out);
     p.schema = schema;
+    p.signed_times = true;
     p.format = cli->run.json ? TL_FORMAT_JSON : p.format;
     p.name = tl_diff_name;
     p.name_arg = c->diff;

@@ -93,13 +93,14 @@ int tl_whatif_command(const tl_cli *cli)
 {
     tl_cli own = *cli;
     tl_whatif_study study = { .top = cli->whatif_top };
-    const tl_printer print = tl_cli_printer(cli, stdout);
+    tl_printer print = tl_cli_printer(cli, stdout);
     tl_error err;
     tl_texts paths = { 0 };
     tl_bytes origin = { 0 };
     tl_whatif_origin made_of = { .result = cli->words[0], .ranks = { .schema = &tl_rank_schema } };
     const bool of_result = tl_is_result(cli->words[0]);
 
+    print.signed_times = true;
     tl_status st = read_changes(cli, &study.changes, &err);
     if (st == TL_OK && of_result)
         st = take_origin(&own, &paths, &origin, &made_of, &err);

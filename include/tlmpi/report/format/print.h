@@ -57,6 +57,7 @@ typedef struct tl_printer {
     tl_unit_choice
         unit; /* a time of -1 is no value, except with NS; AUTO (TABLE alone): each time in the unit that suits it,
                * shares in percent */
+    bool signed_times; /* a time of -1 is a value with any unit, as of tables of differences */
     const bool *blank; /* by field number: cells without a value, whatever the rows hold; NULL: none */
     size_t text_width; /* TABLE: longer text is cut to text_width characters and ends with "..."; 0: never cut */
     /* private: */

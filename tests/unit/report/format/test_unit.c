@@ -78,10 +78,27 @@ static void or_each_in_its_own_unit(void)
            "rank  wall    mean    begin_ns  cost_share  slowdown\n   3     -  5000 s  1700000001      13.2 %       1.5\n");
 }
 
+static void a_difference_of_a_nanosecond_is_a_value(void)
+{
+    char *text = NULL;
+    size_t size = 0;
+    tl_timed shorter = row;
+    shorter.wall_ns = -1;
+    FILE *out = open_memstream(&text, &size);
+    tl_printer p = { .out = out, .schema = &tl_timed_schema, .format = TL_FORMAT_TABLE, .unit = TL_UNIT_AUTO,
+                     .signed_times = true };
+    bool ok = tl_print_begin(&p) && tl_print_rows(&p, &shorter, 1);
+    CU_ASSERT_TRUE(tl_print_end(&p) && ok);
+    fclose(out);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "-1 ns"));
+    free(text);
+}
+
 static const unit_test tests[] = {
     TEST(programs_get_every_digit),
     TEST(people_get_three_decimals),
     TEST(or_each_in_its_own_unit),
+    TEST(a_difference_of_a_nanosecond_is_a_value),
 };
 
 int main(void)
