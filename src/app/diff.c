@@ -133,9 +133,10 @@ static tl_status compare(compared *c, tl_error *err)
     c->diff = tl_diff_new(&input);
     for (int i = 0; i < 2; i++)
         if (tl_diff_basis_of(c->diff).ranks[i] == 0)
-            return tl_fail(err, TL_EINPUT,
-                           "%s: no kernel or copy of a device: only traces are compared, not durations of phases",
-                           c->shown[i]);
+            return tl_fail(err, TL_EINPUT, "%s: no kernel or copy of a device: %s", c->shown[i],
+                           tl_tables_get(&c->tables[i], &tl_rank_schema)->n > 0
+                               ? "of a trace the device work is compared, and this one has only the host's"
+                               : "only traces are compared, not durations of phases");
     size_t n;
     const tl_schema *const *streams = tl_diff_streams(&n);
     for (size_t k = 0; k < 2 * n; k++) {

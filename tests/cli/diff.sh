@@ -96,6 +96,10 @@ mkdir phases
 echo '{"duration_ms": 1.25, "name": "training_step", "rank": 0, "step": 7}' > phases/cuda_events_rank_0.jsonl
 status 3 "$tlmpi" diff traces.h5 phases
 says err "phases: no kernel or copy of a device: only traces are compared, not durations of phases"
+mkdir host
+echo '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 5, "dur": 2}]}' > host/rank0.json
+status 3 "$tlmpi" diff traces.h5 host
+says err "host: no kernel or copy of a device: of a trace the device work is compared, and this one has only the host's"
 status 1 "$tlmpi" diff -q traces.h5 cut
 silent err
 says out "damaged traces: 0 ranks in A, 1 rank in B; times may differ for that alone."
