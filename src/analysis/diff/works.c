@@ -242,7 +242,7 @@ static void add_rows(tl_diff *diff, const works *w, tl_table *table, bool waits)
         if ((row->change == TL_DIFF_ADDED || row->change == TL_DIFF_REMOVED) &&
             (double)other->unmatched_ns[x->collective] * (double)TL_LITTLE_PART > (double)other->comm_ns[x->collective])
             row->change = TL_DIFF_SAME;
-        /* The false-positive rate of each table is diff_alpha. */
+        /* The false-positive rate of each table is TL_VERDICT_ALPHA. */
         bool told = row->change == TL_DIFF_TIME ? row->p_value * tests < TL_VERDICT_ALPHA : row->change != TL_DIFF_SAME;
         row->sure = told && fabs(row->share) >= TL_NOTHING_SHARE && can_be_told(diff, table, row);
         if (x->ranks[0] == '\0' || is_comm(diff, x->kind))
