@@ -107,7 +107,7 @@ static const tl_option options[] = {
     { "json", 0, NULL, "0", TL_FOR_RUN | TL_FOR_ASK, AT(switch, run.json),
       "print the answers to the four questions (tlmpi ask) as one JSON object, and nothing else; its keys are "
       "explained in include/tlmpi/report/ask.h" },
-    { "json", 0, NULL, "0", TL_FOR_DIFF, AT(switch, run.json), "print all tables as one JSON object" },
+    { "json", 0, NULL, "0", TL_FOR_DIFF | TL_FOR_WHATIF, AT(switch, run.json), "print all tables as one JSON object" },
     { "fail-on", 0, "LIST", "", TL_FOR_DIFF, AT(diff_gates, diff_fail_on),
       "exit with status 5 where B takes more longer than this: NAME>+PERCENT%,... as 'step>+5%,kernel>+20%,idle>+3%'. "
       "step: the step; kernel: any but of communication that takes a hundredth of the step, of its own time, where it "

@@ -101,6 +101,9 @@ int tl_whatif_command(const tl_cli *cli)
     const bool of_result = tl_is_result(cli->words[0]);
 
     print.signed_times = true;
+    print.format = cli->run.json ? TL_FORMAT_JSON : print.format;
+    print.unit = cli->run.json ? TL_UNIT_NS : print.unit;
+    own.run.json = false;
     tl_status st = read_changes(cli, &study.changes, &err);
     if (st == TL_OK && of_result)
         st = take_origin(&own, &paths, &origin, &made_of, &err);

@@ -31,6 +31,11 @@ whatif "[(s['recorded_bound'], s['bound'], s['unexplained']) for s in o['step']]
     --scale kind=compute:0
 whatif "list(o) == ['top'] and len(o['top']) == 2 and o['top'][0]['gain_ns'] >= o['top'][1]['gain_ns']" --top 2
 
+status 0 "$tlmpi" whatif -q traces --format json --scale 'name~gemm:0.5'
+cp out long
+status 0 "$tlmpi" whatif -q traces --json --scale 'name~gemm:0.5'
+check "--json is short for --format json" cmp out long
+
 echo "-- what is printed"
 status 0 "$tlmpi" whatif traces --scale 'name~gemm:0.5'
 says out "Replayed without a change: the same"
