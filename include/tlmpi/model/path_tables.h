@@ -41,7 +41,8 @@ typedef enum tl_bound { TL_BOUND_VALUES(TL_VALUE_NAME) TL_NBOUNDS } tl_bound;
 TL_LABELS(bound);
 
 #define TL_PATH_SUM_FIELDS(F, T)                                                                                       \
-    F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                    \
+    F(T, I32, rank, KEY, "",                                                                                           \
+      "traced rank; -1: sum over all ranks, not the path of the job, which rank -1 is in table path")                  \
     F(T, I32, step, KEY, "", "step; -1: the whole recording, what is outside of steps included")                       \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
       "how long the step, or the path, is: the sum of the ten parts that follow, and for a step with a mark its "      \
@@ -65,7 +66,7 @@ TL_LABELS(bound);
 TL_TABLE(path_sum, TL_PATH_SUM_FIELDS);
 
 #define TL_RANK_PATH_FIELDS(F, T)                                                                                      \
-    F(T, I32, rank, KEY, "", "traced rank; -1: the path of the job, as in table critical_path")                        \
+    F(T, I32, rank, KEY, "", "traced rank; -1: the path of the job, as in table critical_path; in path_sum -1 is a sum")\
     F(T, I64, number, KEY, "", "place on the rank's path, from 0")                                                     \
     F(T, I32, step, LABEL, "", "step, as in path_sum; -1: outside of all")                                             \
     F(T, ENUM(bound), what, LABEL, "", "what the rank's time was bound by, as in path_sum")                            \
