@@ -340,6 +340,10 @@ int tl_whatif(const tl_options *options, const tl_whatif_origin *origin, tl_what
         st = whatif->recorded_ns > 0
                  ? tl_whatif_tell(whatif, print, facts.trust.missing, &err)
                  : tl_fail(&err, TL_EINPUT, "no device work in these traces: there is nothing to replay");
+        TL_ROWS (const tl_whatif_change_row, row, &whatif->change_rows)
+            if (code == TL_EXIT_DONE && row->place > 0 && row->pieces == 0 &&
+                whatif->changes.v[row->place - 1].sort <= TL_WHATIF_OVERLAP)
+                code = TL_EXIT_PARTIAL; /* its conditions select nothing */
     }
     st = tl_par_agree(st, &err);
     return end_command(&j, st, code, &err);

@@ -44,8 +44,9 @@ says out "Not modelled"
 check "no rank is missing" sh -c "! grep -q 'as before' out"
 status 0 "$tlmpi" whatif traces --ranks 0 --scale 'name~gemm:0.5'
 says out "as before: no trace of"
-status 0 "$tlmpi" whatif traces --scale 'name=nothing:0.5'
+status 1 "$tlmpi" whatif traces --scale 'name=nothing:0.5' --scale 'name~gemm:0.5'
 says err "nothing in these traces is selected by: --scale name=nothing:0.5"
+says out "With all changes"
 for table in change step path top; do
     status 0 "$tlmpi" describe "whatif_$table"
     cp out page
