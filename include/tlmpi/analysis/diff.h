@@ -37,7 +37,7 @@ typedef struct tl_diff_input {
 
 typedef struct tl_diff tl_diff;
 
-/* Return the tables of the comparison, the verdict first; the tables of a side to read, and those to take row by row. */
+/* Return the tables of the comparison, the verdict first; the tables of a side to read, and those taken by row. */
 const tl_schema *const *tl_diff_schemas(size_t *n);
 const tl_schema *const *tl_diff_reads(size_t *n);
 const tl_schema *const *tl_diff_streams(size_t *n);
@@ -45,8 +45,8 @@ const tl_schema *const *tl_diff_streams(size_t *n);
 tl_diff *tl_diff_new(const tl_diff_input *input);
 void tl_diff_free(tl_diff *diff); /* NULL is fine */
 
-/* Takes a row of a table of tl_diff_streams, of side `which`, 0 or 1; the tables in order, and the rows of a rank in table
- * order. */
+/* Takes a row of a table of tl_diff_streams, of side `which`, 0 or 1; the tables in order, and the rows of a rank in
+ * table order. */
 void tl_diff_take(tl_diff *diff, int which, const tl_schema *schema, const void *row);
 
 /* Fills the tables.  Both sides must have ranks (tl_diff_basis). */

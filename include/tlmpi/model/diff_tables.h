@@ -58,7 +58,7 @@ TL_LABELS(diff_part);
       "steps, or steps are not told apart. Of long_steps Fisher's exact test over how many steps are long, one odd "   \
       "step left out; none where so few are long that no test could tell them from chance")                            \
     F(T, I32, sure, MEASURE, "",                                                                                       \
-      "1: p_value is below verdict_alpha, and share, up or down, at least verdict_least_cost (tlmpi describe "          \
+      "1: p_value is below verdict_alpha, and share, up or down, at least verdict_least_cost (tlmpi describe "         \
       "parameters)")
 TL_TABLE(diff_step, TL_DIFF_STEP_FIELDS);
 

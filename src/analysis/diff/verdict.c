@@ -517,8 +517,8 @@ void tl_diff_verdict(tl_diff *diff)
                 find_part(diff, row, common);
         }
     qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_found), unexplained ? by_change : by_sureness);
-    /* What ran less beside a transfer stands before the transfer; a transfer stands before waiting that follows from it;
-     * a straggler stands first: transfers may grow with it. */
+    /* What ran less beside a transfer stands before the transfer; a transfer stands before waiting that follows from
+     * it; a straggler stands first: transfers may grow with it. */
     for (size_t i = 1; i < table->n; i++) {
         for (size_t k = i + 1; k < table->n; k++)
             if (may_follow(tl_table_row(table, i), tl_table_row(table, k)))
