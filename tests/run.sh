@@ -202,7 +202,6 @@ product()
     start repairs /usr/bin/python3 tests/golden/repairs.py build/tlmpi build/make_trace
     start replay /usr/bin/python3 tests/golden/replay.py build/tlmpi build/make_trace
     start exact /usr/bin/python3 tests/golden/exact.py build/tlmpi build/make_trace
-    start pftrace /usr/bin/python3 tests/golden/pftrace.py build/tlmpi-serial build/make_trace
     start windows /usr/bin/python3 tests/golden/windows.py build/tlmpi-serial build/make_trace
     start serving /usr/bin/python3 tests/golden/serving.py build/tlmpi build/make_trace
     start launches /usr/bin/python3 tests/golden/launches.py build/tlmpi-serial build/make_trace
