@@ -229,3 +229,16 @@ bool tl_decimal_to_double(const char *text, size_t n, double *out)
     *out = x.minus ? -value : value;
     return true;
 }
+
+int32_t tl_decimal_take(tl_text *text)
+{
+    size_t n = 0;
+    int64_t value = -1;
+
+    while (n < text->n && tl_is_digit(text->p[n]))
+        n++;
+    if (n == 0 || n > 9 || !tl_decimal_to_int(text->p, n, &value))
+        return -1;
+    *text = (tl_text){ text->p + n, text->n - n };
+    return (int32_t)value;
+}

@@ -1,4 +1,5 @@
 /* serving.c - what the name of an annotation tells of an iteration of a server. */
+#include "tlmpi/base/decimal.h"
 #include "tlmpi/model/view.h"
 #include <math.h>
 
@@ -30,25 +31,14 @@ static const struct {
     { "decode[bs=4*", TL_DECODE },
 };
 
-/* Takes a number of one to nine digits; false: there is none. */
-static bool take_number(tl_text *rest, double *number)
-{
-    size_t n = 0;
-    *number = 0;
-    for (; n < rest->n && n < 10 && tl_is_digit(rest->p[n]); n++)
-        *number = *number * 10 + (rest->p[n] - '0');
-    *rest = (tl_text){ rest->p + n, rest->n - n };
-    return n > 0 && n < 10;
-}
-
 static bool matches(tl_text rest, const char *pattern, double numbers[NNUMBERS])
 {
-    double number;
     for (int i = 0; i < NNUMBERS; i++)
         numbers[i] = NAN;
     for (; *pattern != 0; pattern++) {
         if (tl_is_digit(*pattern)) {
-            if (!take_number(&rest, &number))
+            const int32_t number = tl_decimal_take(&rest);
+            if (number < 0)
                 return false;
             if (*pattern != '0' + UNUSED)
                 numbers[*pattern - '0'] = number;
@@ -69,12 +59,13 @@ static bool matches(tl_text rest, const char *pattern, double numbers[NNUMBERS])
 /* Returns the number after a key in the name, as 64 after " toks="; NAN: there is none. */
 static double number_after(tl_text name, const char *key)
 {
-    double number;
-    for (; name.n > 0; name = (tl_text){ name.p + 1, name.n - 1 }) {
-        tl_text rest = { name.p + strlen(key), name.n - strlen(key) };
-        if (tl_text_starts(name, key) && take_number(&rest, &number))
-            return number;
-    }
+    for (; name.n > 0; name = (tl_text){ name.p + 1, name.n - 1 })
+        if (tl_text_starts(name, key)) {
+            tl_text rest = { name.p + strlen(key), name.n - strlen(key) };
+            const int32_t number = tl_decimal_take(&rest);
+            if (number >= 0)
+                return number;
+        }
     return NAN;
 }
 

@@ -7,6 +7,7 @@
 #ifndef TLMPI_BASE_DECIMAL_H
 #define TLMPI_BASE_DECIMAL_H
 
+#include "tlmpi/base/text.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +26,9 @@ bool tl_decimal_to_int(const char *text, size_t n, int64_t *out);
 
 /* Reads all n bytes as the nearest double, as strtod in the C locale.  Returns false if the text is not a number. */
 bool tl_decimal_to_double(const char *text, size_t n, double *out);
+
+/* Removes a number of up to nine digits from the start of the text and returns it; -1: there is none, or it is longer,
+ * and the text is unchanged. */
+int32_t tl_decimal_take(tl_text *text);
 
 #endif

@@ -24,18 +24,10 @@ static int32_t world_of(const side *s)
     return size;
 }
 
-/* Returns whether the rank has marks of steps; rank -1: whether any rank has. */
-static bool has_marks(const side *s, int32_t rank)
-{
-    TL_ROWS (const tl_step, row, table_of(s, &tl_step_schema))
-        if (rank < 0 || row->rank == rank)
-            return true;
-    return false;
-}
-
 /* Finds the ranks with device work, marks if any rank has them, and a trace that is not cut; all ranks may be cut. */
 static void find_own(side *s)
 {
+    const tl_table *marks = table_of(s, &tl_step_schema);
     bool all_cut = true;
     TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema))
         all_cut = all_cut && row->status == TL_RANK_CUT;
@@ -43,7 +35,8 @@ static void find_own(side *s)
         if (row->rank < 0 || row->device != -1 || row->step != -1 || row->wall_ns <= 0)
             continue;
         const tl_rank *rank = tl_row_of_rank(table_of(s, &tl_rank_schema), row->rank);
-        if ((all_cut || rank == NULL || rank->status != TL_RANK_CUT) && (has_marks(s, row->rank) || !has_marks(s, -1)))
+        if ((all_cut || rank == NULL || rank->status != TL_RANK_CUT) &&
+            (marks->n == 0 || tl_row_of_rank(marks, row->rank) != NULL))
             tl_vec_push(&s->own, row->rank);
     }
     s->own.n = tl_ns_distinct(s->own.v, s->own.n);

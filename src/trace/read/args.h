@@ -23,6 +23,15 @@ typedef TL_VEC(uint8_t) tl_shape_rules;
 /* Adds the shapes in args, those of the last event, to the side table, if they are used and recorded. */
 void tl_shapes_take(tl_events *events, tl_shape_rules *rules, tl_text args);
 
+/* Adds the args of the last event, whose fields these are, to the side tables; columns_alone: not its shapes. */
+static inline void tl_args_take(tl_events *events, const tl_fields *fields, bool columns_alone, tl_shape_rules *rules)
+{
+    if (tl_measured_is(events))
+        tl_measured_take(events, fields);
+    else if (fields->args.n > 0 && !columns_alone)
+        tl_shapes_take(events, rules, fields->args);
+}
+
 /* The arguments of an operator, as JSON lists without brackets; empty: not recorded. */
 typedef struct tl_arguments {
     tl_text dims, types, values; /* "Input Dims", "Input type", "Concrete Inputs" */

@@ -2,6 +2,7 @@
 #ifndef TLMPI_TRACE_READ_FORMATS_H
 #define TLMPI_TRACE_READ_FORMATS_H
 
+#include "tlmpi/trace/event/take.h"
 #include "tlmpi/trace/read/reader.h"
 #include "tlmpi/trace/text/source.h"
 #include "tlmpi/trace/text/split.h"
@@ -29,6 +30,9 @@ void tl_kineto_look(const char *path, tl_text head, bool deep, bool should_be, t
 
 /* Sets the first fault of the file, unless an earlier position has one. */
 void tl_report_bad(tl_read_report *report, uint64_t offset, const char *expected, const char *done);
+
+/* Counts an entry.  Returns whether its event is kept; *bad: whether something was wrong with it. */
+bool tl_report_taken(tl_read_report *report, tl_taken taken, bool *bad);
 
 /* Whether there is memory, and there are indices, for more of the trace; else sets no_memory in its report.  Checks
  * only if the columns have grown beyond *checked bytes. */

@@ -137,10 +137,7 @@ static void add_entry(reading *r, const tl_split_item *item)
     } else {
         report->kept++;
         report->untimed += taken == TL_TAKEN_UNTIMED;
-        if (tl_measured_is(events))
-            tl_measured_take(events, &r->fields);
-        else if (r->fields.args.n > 0 && !r->options->columns_alone)
-            tl_shapes_take(events, &r->shape_rules, r->fields.args);
+        tl_args_take(events, &r->fields, r->options->columns_alone, &r->shape_rules);
     }
     if (mended) {
         report->repaired++;

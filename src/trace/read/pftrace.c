@@ -192,19 +192,13 @@ static uint32_t end_entry(reading *r)
     tl_taken taken =
         read ? tl_events_take(events, &take, &r->fields, r->uid, &told->fractional_ts, &why) : TL_TAKEN_BAD;
     r->uid++;
-    told->entries++;
-    told->dropped += taken == TL_TAKEN_BAD;
-    told->filtered += taken == TL_TAKEN_FILTERED;
-    told->repaired += taken == TL_TAKEN_REPAIRED;
-    if (taken == TL_TAKEN_BAD || taken == TL_TAKEN_REPAIRED)
-        report(r, why, taken == TL_TAKEN_BAD ? "dropped that event" : "kept that event");
-    if (taken == TL_TAKEN_BAD || taken == TL_TAKEN_FILTERED)
+    bool bad;
+    const bool kept = tl_report_taken(told, taken, &bad);
+    if (bad)
+        report(r, why, kept ? "kept that event" : "dropped that event");
+    if (!kept)
         return TL_NO_EVENT;
-    told->kept++;
-    if (tl_measured_is(events))
-        tl_measured_take(events, &r->fields);
-    else if (r->fields.args.n > 0 && !r->options->columns_alone)
-        tl_shapes_take(events, &r->shape_rules, r->fields.args);
+    tl_args_take(events, &r->fields, r->options->columns_alone, &r->shape_rules);
     return (uint32_t)events->n - 1;
 }
 

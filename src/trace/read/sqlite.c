@@ -380,14 +380,10 @@ void tl_db_take(tl_db_reading *r, const tl_fields *entry, const char *table)
     const char *why = "";
     tl_taken taken = tl_events_take(&r->trace->events, &take, entry, r->uid++, &report->fractional_ts, &why);
 
-    report->entries++;
-    report->dropped += taken == TL_TAKEN_BAD;
-    report->filtered += taken == TL_TAKEN_FILTERED;
-    report->kept += taken != TL_TAKEN_BAD && taken != TL_TAKEN_FILTERED;
-    report->untimed += taken == TL_TAKEN_UNTIMED;
-    report->repaired += taken == TL_TAKEN_REPAIRED || taken == TL_TAKEN_UNTIMED;
-    if (taken != TL_TAKEN_FILTERED && taken != TL_TAKEN_KEPT)
-        report_row(r, table, why, taken == TL_TAKEN_BAD ? "dropped that row" : "kept that row");
+    bool bad;
+    const bool kept = tl_report_taken(report, taken, &bad);
+    if (bad)
+        report_row(r, table, why, kept ? "kept that row" : "dropped that row");
 }
 
 /* Reads the values of the current row.  Returns false, with what was expected, if one has the wrong type. */

@@ -17,20 +17,6 @@ enum { DEEPEST = 32, BATCH_MOST = 256 };
 TL_SORT_BY(by_track, tl_comm_op, track, start_ns, DOWN(end_ns), event)
 TL_SORT_BY(by_moment, struct tl_comm_moment, track, start_ns)
 
-/* Removes a number of up to nine digits from the start of the text and returns it; -1: there is none. */
-static int32_t take_number(tl_text *t)
-{
-    size_t n = 0;
-    int64_t number = -1;
-
-    while (n < t->n && tl_is_digit(t->p[n]))
-        n++;
-    if (n == 0 || n > 9 || !tl_decimal_to_int(t->p, n, &number))
-        return -1;
-    *t = (tl_text){ t->p + n, t->n - n };
-    return (int32_t)number;
-}
-
 /* Fills the two ranks of "nccl:send 7->15", "nccl:recv 7<-15". */
 static void read_ends(tl_text name, tl_comm_op *op)
 {
@@ -40,11 +26,11 @@ static void read_ends(tl_text name, tl_comm_op *op)
     if (!sends && !tl_text_starts(name, "nccl:recv "))
         return;
     tl_text rest = { name.p + verb, name.n - verb };
-    int32_t own = take_number(&rest);
+    int32_t own = tl_decimal_take(&rest);
     if (own < 0 || !tl_text_starts(rest, sends ? "->" : "<-"))
         return;
     rest = (tl_text){ rest.p + 2, rest.n - 2 };
-    op->other = take_number(&rest);
+    op->other = tl_decimal_take(&rest);
     op->own = op->other >= 0 ? own : -1;
 }
 

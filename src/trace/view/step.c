@@ -20,6 +20,7 @@
  * one with the longest total time counts: parts of a step are shorter than the step.
  */
 #include "internal.h"
+#include "tlmpi/base/decimal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
 #include <ctype.h>
@@ -136,18 +137,16 @@ static void number_iterations(mark_list *m, const tl_events *e)
 static int32_t count_of(tl_text name, uint64_t *family)
 {
     char word[64];
-    size_t from = 0, to;
-    int64_t number = 0;
+    size_t from = 0;
 
     for (; from < name.n && !tl_is_digit(name.p[from]); from++)
         if (from < sizeof word)
             word[from] = (char)tolower((unsigned char)name.p[from]);
-    for (to = from; to < name.n && to - from < 10 && tl_is_digit(name.p[to]); to++)
-        number = number * 10 + (name.p[to] - '0');
+    tl_text rest = { name.p + from, name.n - from };
+    const int32_t number = tl_decimal_take(&rest);
     const tl_text lower = { word, from < sizeof word ? from : sizeof word };
-    *family = tl_hash_mix(tl_hash_bytes(name.p, from), tl_hash_bytes(name.p + to, name.n - to));
-    const bool counts = to > from && to - from < 10 && (tl_text_has(lower, "step") || tl_text_has(lower, "iter"));
-    return counts ? (int32_t)number : NO_MARK;
+    *family = tl_hash_mix(tl_hash_bytes(name.p, from), tl_hash_bytes(rest.p, rest.n));
+    return number >= 0 && (tl_text_has(lower, "step") || tl_text_has(lower, "iter")) ? number : NO_MARK;
 }
 
 TL_SORT_BY(by_family, mark, family, window.number, window.start_ns, track)
@@ -239,6 +238,7 @@ tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, bool itera
     view->steps = steps;
     return steps;
 }
+
 void tl_link_steps(const tl_trace *trace, tl_linked *out)
 {
     *out = (tl_linked){ 0 };

@@ -312,17 +312,20 @@ static double strtod_with_comma(const char *text, char **end)
 #define tl_decimal_ms_to_ns comma_ms_to_ns
 #define tl_decimal_to_int comma_to_int
 #define tl_decimal_to_double comma_to_double
+#define tl_decimal_take comma_take
 #define strtod strtod_with_comma
 bool tl_decimal_us_to_ns(const char *text, size_t n, int64_t *out);
 bool tl_decimal_ms_to_ns(const char *text, size_t n, int64_t *out);
 bool tl_decimal_to_int(const char *text, size_t n, int64_t *out);
 bool tl_decimal_to_double(const char *text, size_t n, double *out);
+int32_t tl_decimal_take(tl_text *text);
 #include "src/base/decimal.c"
 #undef strtod
 #undef tl_decimal_us_to_ns
 #undef tl_decimal_ms_to_ns
 #undef tl_decimal_to_int
 #undef tl_decimal_to_double
+#undef tl_decimal_take
 
 static void the_locale_does_not_matter(void)
 {
@@ -337,6 +340,20 @@ static void the_locale_does_not_matter(void)
     }
 }
 
+static void a_number_at_the_start_is_taken(void)
+{
+    tl_text text = TL_TEXT("123456789->7");
+    CU_ASSERT_EQUAL(tl_decimal_take(&text), 123456789);
+    CU_ASSERT(tl_text_is(text, "->7"));
+    CU_ASSERT_EQUAL(tl_decimal_take(&text), -1);
+    CU_ASSERT(tl_text_is(text, "->7"));
+    text = TL_TEXT("1234567890");
+    CU_ASSERT_EQUAL(tl_decimal_take(&text), -1);
+    CU_ASSERT(tl_text_is(text, "1234567890"));
+    text.n = 0;
+    CU_ASSERT_EQUAL(tl_decimal_take(&text), -1);
+}
+
 static const unit_test tests[] = {
     TEST(microseconds_become_nanoseconds),
     TEST(finer_than_a_nanosecond_is_rounded_to_even),
@@ -348,6 +365,7 @@ static const unit_test tests[] = {
     TEST(doubles_are_the_nearest),
     TEST(a_far_digit_decides),
     TEST(the_locale_does_not_matter),
+    TEST(a_number_at_the_start_is_taken),
 };
 
 int main(void)
