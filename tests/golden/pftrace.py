@@ -54,7 +54,7 @@ def packet(*fields):
 
 
 def annotation(key, value):
-    name = (10, key) if key else (9, None)
+    name = (1, key) if isinstance(key, int) else (10, key) if key else (9, None)
     if isinstance(value, bool):
         return message(name, (2, int(value)))
     if isinstance(value, list):
@@ -121,8 +121,9 @@ def pytorch(trace, rank):
     return packets + slices + work
 
 
-def rocprofv3(trace, rank):
-    """As rocprofv3 writes: a sequence of slices on a clock that counts from the last one, and keys by number."""
+def rocprofv3(trace, rank, place="stream"):
+    """As rocprofv3 writes: a sequence of slices on a clock that counts from the last one, and keys by number.  Of ROCm 6 a track is of
+    an agent and a stream, later of a stream, or of a queue (place)."""
     keys, tracks, packets, last = Texts(), {}, [], 1000 + rank
     base = trace["baseTimeNanoseconds"]
     packets.append(packet((8, 1), (10, 9), (6, b"".join(field(1, message((1, c), (2, t))) for c, t in ((3, 5), (1, base + 5))))))
@@ -130,9 +131,16 @@ def rocprofv3(trace, rank):
         (1, 64), (2, last), (3, 1), (4, 1))))))
     for e in trace["traceEvents"]:
         args = {"corr_id": e["args"].get("correlation", 0), "tid": e["tid"]}
-        where = "COMPUTE AGENT [%d] STREAM [%d] (GPU)" % (e["pid"], e["tid"]) if e["cat"] in DEVICE else e["tid"]
+        where = e["tid"]
+        if e["cat"] in DEVICE:
+            agent = {"old": e["pid"], "stream": "Agent-%d" % e["pid"], "queue": "GPU-%d" % e["pid"]}[place]
+            where = {"old": "COMPUTE AGENT [%d] STREAM [%d] (GPU)" % (e["pid"], e["tid"]), "stream": "STREAM [\" %d \"] " % e["tid"],
+                     "queue": "COMPUTE GPU [%d] QUEUE [3] GPU" % e["pid"]}[place]
+            args |= {} if place == "old" else {"stream_ID": e["tid"]} if place == "queue" else {"queue": 2}
+            args |= {} if place == "old" or e["cat"] == "gpu_memcpy" else {"agent": agent}
         if e["cat"] == "gpu_memcpy":
             args["copy_bytes"] = e["args"]["bytes"]
+            args |= {"src_agent": agent if e["name"][7] == "D" else "Agent-9", "dst_agent": agent if e["name"][7] == "H" else "Agent-9"}
         if where not in tracks:
             tracks[where] = len(tracks) + 1
             thread = (4, message((1, e["pid"]), (2, e["tid"]))) if isinstance(where, int) else (2, where)
@@ -145,7 +153,7 @@ def rocprofv3(trace, rank):
             when = [(8, at - last)] if at >= last else [(8, at), (58, 3)]
             last = max(at, last)
             packets.append(packet(*when, (10, 7), (13, 2), *new, (11, message(*event, (11, tracks[where]), *(
-                (4, message((1, keys.id(k)), (3, v))) for k, v in args.items() if event[0][1] == 1)))))
+                (4, annotation(keys.id(k), v)) for k, v in args.items() if event[0][1] == 1)))))
     return packets
 
 
@@ -223,6 +231,10 @@ def damage(checks, work, whole):
         said = child.communicate(timeout=60)[0]
         checks.that(child.returncode in (0, 1, 3), what + ": a result or a message", child.returncode, said[-300:])
         checks.that(child.returncode == 0 or b"rank-0.pftrace" in said or b"rank 0" in said, what + ": the message names it", "", said[-300:])
+    with open(path, "wb") as f:
+        f.write(text + packet((35, message((1, message((2, 9), (18, 0))), (1, message((18, 3)))))))
+    done = subprocess.run([TLMPI, "-f", "-o", os.path.join(work, "out"), path], capture_output=True, text=True, check=False)
+    checks.that(done.returncode == 1 and "buffer was full" in done.stderr + done.stdout, "what the recorder lost is told", 1, done.stderr)
     most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     checks.that(most < MOST_BYTES or "asan" in TLMPI, "memory is bounded", MOST_BYTES, most)
 
@@ -237,7 +249,8 @@ def main(checks, work):
     whole = twins(checks, work, "pytorch", pytorch, cut_pytorch, b"".join)
     twins(checks, work, "pytorch, gzip", pytorch, cut_pytorch, lambda p: gzip.compress(b"".join(p)))
     twins(checks, work, "rocprofv3", rocprofv3, cut_rocprofv3, b"".join)
-    twins(checks, work, "rocprofv3, packed", rocprofv3, cut_rocprofv3, lambda p: b"".join(
+    twins(checks, work, "rocprofv3, queues", lambda t, r: rocprofv3(t, r, "queue"), cut_rocprofv3, b"".join)
+    twins(checks, work, "rocprofv3, packed", lambda t, r: rocprofv3(t, r, "old"), cut_rocprofv3, lambda p: b"".join(
         packet((50, zlib.compress(b"".join(p[i:i + 100])))) for i in range(0, len(p), 100)))
     damage(checks, work, whole)
 

@@ -66,7 +66,7 @@ TL_LABELS(bound);
 TL_TABLE(path_sum, TL_PATH_SUM_FIELDS);
 
 #define TL_RANK_PATH_FIELDS(F, T)                                                                                      \
-    F(T, I32, rank, KEY, "", "traced rank; -1: the job's path, as in table critical_path; -1 in path_sum: a sum")        \
+    F(T, I32, rank, KEY, "", "traced rank; -1: the job's path, as in table critical_path; -1 in path_sum: a sum")      \
     F(T, I64, number, KEY, "", "place on the rank's path, from 0")                                                     \
     F(T, I32, step, LABEL, "", "step, as in path_sum; -1: outside of all")                                             \
     F(T, ENUM(bound), what, LABEL, "", "what the rank's time was bound by, as in path_sum")                            \

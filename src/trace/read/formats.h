@@ -19,6 +19,10 @@ extern const tl_reader tl_phases_reader, tl_memory_reader, tl_execution_reader, 
 /* tl_reader.look of the Kineto reader. */
 void tl_kineto_look(const char *path, tl_text head, bool deep, bool should_be, tl_look *out);
 
+/* Reads a Perfetto trace, or its first event, into *out.  TL_EINPUT: it cannot be opened. */
+tl_status tl_perfetto_read(const char *path, const tl_read_options *options, bool first_only, tl_trace *out,
+                           tl_error *err);
+
 /* ------------------------------------------------------------------------------------------ the first fault of a trace
  *
  * The byte, what was expected there, what was done:

@@ -128,22 +128,15 @@ static void add_entry(reading *r, const tl_split_item *item)
     }
     report->entries_end = item->offset + item->text.n;
     tl_taken taken = tl_events_take(events, &r->take, &r->fields, item->uid, &report->fractional_ts, &why);
-    if (taken == TL_TAKEN_BAD) {
-        report_dropped(report, item->offset, why);
-        return;
-    }
-    if (taken == TL_TAKEN_FILTERED) {
-        report->filtered++;
-    } else {
-        report->kept++;
-        report->untimed += taken == TL_TAKEN_UNTIMED;
+    bool bad;
+    if (tl_report_taken(report, taken, &bad))
         tl_args_take(events, &r->fields, r->options->columns_alone, &r->shape_rules);
-    }
-    if (mended) {
-        report->repaired++;
+    if (taken == TL_TAKEN_BAD) {
+        tl_report_bad(report, item->offset, why, "dropped that entry");
+    } else if (mended) {
+        report->repaired += !bad;
         tl_report_bad(report, fault, "expected JSON, found an entry that is almost JSON", "repaired it");
-    } else if (taken == TL_TAKEN_REPAIRED || taken == TL_TAKEN_UNTIMED) {
-        report->repaired++;
+    } else if (bad) {
         tl_report_bad(report, item->offset, why, "kept that entry");
     }
 }

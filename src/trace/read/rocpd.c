@@ -132,7 +132,7 @@ static bool refuses(const tl_db *db, char *why, size_t size)
     char version[16] = "3";
 
     copy_version(db, version, sizeof version);
-    if (strcmp(version, "3") != 0)
+    if (version[0] != '3' || tl_is_digit(version[1])) /* "3", later "3.0.5" */
         snprintf(why, size, "a rocpd database of schema %s, which is not read: that of schema 3 is", version);
     else if (tl_db_number(db, NDISPATCH_TABLES, 1) > 1)
         snprintf(why, size,

@@ -11,7 +11,7 @@
  */
 static const char recorded[] =
     "CREATE TABLE rocpd_metadata@(id INTEGER PRIMARY KEY AUTOINCREMENT, tag TEXT NOT NULL, value TEXT NOT NULL);"
-    "INSERT INTO rocpd_metadata@(tag, value) VALUES ('schema_version', '3'), ('uuid', '@');"
+    "INSERT INTO rocpd_metadata@(tag, value) VALUES ('schema_version', '3.0.5'), ('uuid', '@');"
     "CREATE TABLE rocpd_string@(id INTEGER PRIMARY KEY AUTOINCREMENT, guid TEXT, string TEXT NOT NULL UNIQUE);"
     "INSERT INTO rocpd_string@(id, string) VALUES (1, 'KERNEL_DISPATCH'), (2, 'MEMORY_COPY'), (3, 'HIP_RUNTIME_API'),"
     " (4, 'HSA_CORE_API'), (5, 'MARKER_CORE_RANGE_API'), (6, 'RCCL_API'), (7, 'KFD_PAGE_FAULT'), (11, 'hipLaunchKernel'),"
@@ -149,6 +149,7 @@ static void what_is_not_read_is_named(void)
         const char *then, *why;
     } cases[] = {
         { "UPDATE rocpd_metadata@ SET value = '4' WHERE tag = 'schema_version'", "a rocpd database of schema 4" },
+        { "UPDATE rocpd_metadata@ SET value = '30.1' WHERE tag = 'schema_version'", "a rocpd database of schema 30.1" },
         { "CREATE TABLE rocpd_kernel_dispatch_02(id INTEGER)", "merged into one" },
     };
     char words[600];
@@ -167,7 +168,7 @@ static void what_is_not_read_is_named(void)
     CU_ASSERT(look.kind == TL_INPUT_TRACE && look.rank == 5 && look.origin.pid == 4711 && look.begin_ns == -1);
     tl_format_say(database("job.db", "DELETE FROM rocpd_memory_copy@; DELETE FROM rocpd_event@ WHERE category_id = 5"), words,
                   sizeof words);
-    CU_ASSERT_STRING_EQUAL(words, "rocprofv3, rocpd schema 3; without copies; without ranges of roctx: operators, "
+    CU_ASSERT_STRING_EQUAL(words, "rocprofv3, rocpd schema 3.0.5; without copies; without ranges of roctx: operators, "
                                   "annotations and steps; without the zero of its clock: ranks are set right by their "
                                   "collectives");
 }
