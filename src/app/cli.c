@@ -293,9 +293,11 @@ void tl_cli_help(FILE *out, const tl_cli *cli)
         return;
     }
     fprintf(out, "tlmpi %s %s\n\n", c->name, c->words);
-    tl_wrap w = { .out = out };
-    tl_wrap_words(&w, *tl_manual_find("command", c->name));
-    tl_wrap_end(&w);
+    for (const char *const *line = tl_manual_find("command", c->name); **line != '#'; line++) {
+        tl_wrap w = { .out = out };
+        tl_wrap_words(&w, *line);
+        tl_wrap_end(&w);
+    }
     fputc('\n', out);
     tl_options_help(out, c->bit);
     fputc('\n', out);
