@@ -302,16 +302,16 @@ says out "first_row"
 says out "/names holds"
 status 0 "$tlmpi" describe annotation
 says out "(ProfilerStep) have no row"
-says out "the thread with the most annotations"
+says out "call belongs"
 status 0 "$tlmpi" describe interval
 python "what has no launch, no device, or an operator that is rounded" "
 words = ' '.join(out.split())
-for said in 'the next work of its stream was launched', 'to within 1 us', 'the process (pid) of its track':
+for said in 'launch of the next work of its stream', 'to within 1 us', 'pid of its track':
     assert said in words, said"
 status 0 "$tlmpi" describe launch
 python "which median" "assert 'the mean of the middle two, rounded up' in ' '.join(out.split())"
 status 0 "$tlmpi" describe bandwidth
-says out "state whole, and not"
+says out "state whole, not"
 status 0 "$tlmpi" describe tables
 check "the list has each table of the file" sh -c '"$1" show traces.h5 | tail -n +2 | while read -r about t rest; do
     grep -q "^  $t  *[a-z]" out || exit 1; done' sh "$tlmpi"
@@ -320,7 +320,7 @@ check "and each page of the manual" sh -c 'grep "^  [a-z_]*  " out | while read 
 status 0 "$tlmpi" describe gap
 says out "thresholds (--idle"
 status 0 "$tlmpi" describe interval clock straggler rank
-for word in my_ring "cannot leave before the last has" "the charges sum up" "Exit status 1"; do
+for word in my_ring "no rank can leave" "charges sum up to the waits" "Exit status 1"; do
     says out "$word"
 done
 for option in "" --compare --each --kernels; do

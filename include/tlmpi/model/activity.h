@@ -12,14 +12,14 @@
     V(TL_ACTIVITY_COMPUTE, "compute", "kernels that compute")                                                          \
     V(TL_ACTIVITY_H2D, "h2d", "exposed copies from host to device")                                                    \
     V(TL_ACTIVITY_COPY, "copy", "other exposed copies and memsets")                                                    \
-    V(TL_ACTIVITY_COMM, "other_group", "exposed communication, with others than those that wait here")                 \
-    V(TL_ACTIVITY_HOST, "host_late", "its host launched late, in no call that another activity stands for")            \
-    V(TL_ACTIVITY_INPUT, "input", "its host waited for input")                                                         \
-    V(TL_ACTIVITY_GC, "gc", "its host collected garbage")                                                              \
-    V(TL_ACTIVITY_SYNC, "sync_drain", "its host had waited for the device, which had nothing queued then")             \
-    V(TL_ACTIVITY_ALLOCATOR, "allocator", "its host allocated or freed device memory")                                 \
+    V(TL_ACTIVITY_COMM, "other_group", "exposed communication with other ranks than those that wait here")             \
+    V(TL_ACTIVITY_HOST, "host_late", "the host launched late, outside of the calls of the other activities")           \
+    V(TL_ACTIVITY_INPUT, "input", "the host waited for input")                                                         \
+    V(TL_ACTIVITY_GC, "gc", "the host collected garbage")                                                              \
+    V(TL_ACTIVITY_SYNC, "sync_drain", "the host waited for the device, which then had an empty queue")                 \
+    V(TL_ACTIVITY_ALLOCATOR, "allocator", "the host allocated or freed device memory")                                 \
     V(TL_ACTIVITY_DEVICE, "device", "work began late after its launch, or waited for an event")                        \
-    V(TL_NACTIVITIES, "unknown", "nothing known")
+    V(TL_NACTIVITIES, "unknown", "no known activity")
 typedef enum tl_activity_kind { TL_ACTIVITY_VALUES(TL_VALUE_NAME) } tl_activity_kind;
 
 /* The activities, as bits, of a host before it launches work; a wait for the device is not among them. */

@@ -14,7 +14,7 @@
 
 /* The source of a message's size. */
 #define TL_SIZE_FROM_VALUES(V)                                                                                         \
-    V(TL_SIZE_UNKNOWN, "unknown", "nobody")                                                                            \
+    V(TL_SIZE_UNKNOWN, "unknown", "unknown")                                                                           \
     V(TL_SIZE_FROM_KERNEL, "kernel", "arguments of the kernel")                                                        \
     V(TL_SIZE_FROM_OPERATOR, "operator", "arguments or shapes of the operator that launched it")                       \
     V(TL_SIZE_FROM_ANNOTATION, "annotation", "shapes of the annotation around it")

@@ -14,8 +14,9 @@
 #define TL_CULPRIT_KIND_VALUES(V)                                                                                      \
     V(TL_CULPRIT_RANK, "rank", "one rank")                                                                             \
     V(TL_CULPRIT_HOST, "host", "all ranks of one host")                                                                \
-    V(TL_CULPRIT_SEVERAL, "several", "several ranks, whose repair gains more together than alone")                     \
-    V(TL_CULPRIT_UNTRACED, "untraced", "a rank that has no trace")                                                     \
+    V(TL_CULPRIT_SEVERAL, "several",                                                                                   \
+      "several ranks, whose joint repair gains at least twice as much as that of any one of them")                     \
+    V(TL_CULPRIT_UNTRACED, "untraced", "a rank without a trace; its gain is a lower bound")                            \
     V(TL_CULPRIT_LINK, "link", "a link between ranks")                                                                 \
     V(TL_CULPRIT_NONE, "none", "no rank holds the job up")                                                             \
     V(TL_CULPRIT_INCONCLUSIVE, "inconclusive", "the traces do not allow a verdict")                                    \
@@ -30,71 +31,67 @@ TL_LABELS(culprit_kind);
 
 /* One row per culprit.  Never empty: in a job without a culprit one row gives the reason, and the confidence in it. */
 #define TL_CULPRIT_FIELDS(F, T)                                                                                        \
-    F(T, I32, culprit, KEY, "", "number: by gain_ns, then excess_ns, largest first, of equals the lower rank")         \
+    F(T, I32, culprit, KEY, "", "number: by gain_ns, then excess_ns, largest first; ties: the lower rank")             \
     F(T, ENUM(culprit_kind), kind, LABEL, "",                                                                          \
-      "rank; host: all ranks of one of several hosts; several: ranks whose joint repair gains at least twice what "    \
-      "that of any of them does; untraced: a rank that has no trace, whose gain is the least it can be; link; or, of " \
-      "the only row, why nobody is named: none: nobody stands out; "                                                   \
-      "inconclusive; unmatched: no collectives could be matched; no_communication; one_rank; no_device_work")          \
+      "what the culprit is; in the only row of a job without a culprit, why none is named")                            \
     F(T, TEXT1024, ranks, LABEL, "",                                                                                   \
-      "the ranks; of a link those at its ends, or where these are not known those among which it is")                  \
-    F(T, I32, nranks, LABEL, "", "how many; 0 of a link whose ends are not known, and of nobody")                      \
+      "the ranks; for a link the ranks at its ends, or, if these are unknown, the ranks that include them")            \
+    F(T, I32, nranks, LABEL, "", "number of ranks; 0: none, or a link with unknown ends")                              \
     F(T, I32, rank, LABEL, "",                                                                                         \
-      "the rank; of several the one that alone costs most; of a link one end; of none the one with most excess_ns; "   \
-      " of inconclusive the one whose verdict is (table straggler has the reason); -1: none")                          \
-    F(T, I32, peer, LABEL, "", "other end of a link; -1: none, or not known")                                          \
-    F(T, I32, link, LABEL, "", "its number in table link; -1: it is no link")                                          \
+      "the rank; for several the rank that alone costs most; for a link one end; for none the rank with the largest "  \
+      "excess_ns; for inconclusive the rank with that verdict (table straggler has the reason); -1: none")             \
+    F(T, I32, peer, LABEL, "", "other end of a link; -1: none, or unknown")                                            \
+    F(T, I32, link, LABEL, "", "number in table link; -1: not a link")                                                 \
     F(T, TEXT128, host, LABEL, "",                                                                                     \
-      "host of the rank, of a link's rank, or of all ranks; empty where there is none, "                               \
-      "or all ranks of the job are on it")                                                                             \
+      "host of the rank, of a link's rank, or of all the ranks; empty: unknown, or all ranks of the job are on one "   \
+      "host")                                                                                                          \
     F(T, TEXT128, peer_host, LABEL, "", "host of a link's peer")                                                       \
-    F(T, I32, device, LABEL, "", "device of a single rank; -1: not known")                                             \
-    F(T, ENUM(pattern), pattern, MEASURE, "", "as in table straggler; of several that of all their steps")             \
+    F(T, I32, device, LABEL, "", "device of a single rank; -1: unknown")                                               \
+    F(T, ENUM(pattern), pattern, MEASURE, "",                                                                          \
+      "in which steps it delays the job, as in table straggler; for several ranks over all their steps")               \
     F(T, I32, first_step, MEASURE, "", "first step of the pattern; -1 without one")                                    \
     F(T, I32, last_step, MEASURE, "", "last step of the pattern; -1 without one")                                      \
-    F(T, I64, steps_flagged, MEASURE, "", "steps of the pattern in which it stands out; 0 of a link")                  \
+    F(T, I64, steps_flagged, MEASURE, "", "steps of the pattern with a delay; 0 for a link")                           \
     F(T, I64, steps_not_counted, MEASURE, "",                                                                          \
-      "steps in which it stands out and that are none of its pattern: in them it costs less, or recordings begin or "  \
-      "end; 0 of a link")                                                                                              \
-    F(T, F64, share_steps, MEASURE, "", "of `rank`, as in table straggler; none of a link")                            \
-    F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
-      "how much less time the job takes without the delay, simulated; -1: not simulated")                              \
+      "steps with a delay outside of the pattern: they cost less, or recordings begin or end in them; 0 for a link")   \
+    F(T, F64, share_steps, MEASURE, "", "of `rank`, as in table straggler; none for a link")                           \
+    F(T, I64, gain_ns, MEASURE, "ns", "how much shorter the job is without the delay, simulated; -1: not simulated")   \
     F(T, I64, excess_ns, MEASURE, "ns",                                                                                \
-      "time of the rank itself: excess_ns of table blame_step over its flagged steps, of several that of the worst "   \
-      "in each; of none: over all steps; of a link its excess_ns")                                                     \
+      "excess_ns of table blame_step, summed over the flagged steps; for several ranks that of the worst in each "     \
+      "step; for none over all steps; for a link excess_ns of table link")                                             \
     F(T, I64, cost_ns, MEASURE, "ns",                                                                                  \
-      "what it costs: gain_ns; excess_ns where that is not simulated, or where a rank is named though its repair "     \
-      "gains nothing, and no others hide it")                                                                          \
+      "cost: gain_ns; excess_ns if not simulated, or if the rank is named although its repair alone gains nothing")    \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
-      "of the window that all ranks have recorded: replayed where that is to be trusted, else measured")               \
+      "wall time of the window that all ranks have recorded: replayed, or measured if the replay is not reliable")     \
     F(T, F64, cost_share, MEASURE, "", "cost_ns / wall_ns")                                                            \
     F(T, I64, step_cost_ns, MEASURE, "ns",                                                                             \
-      "gain_ns within the flagged steps, for each; where not simulated the median of excess_ns; 0 of a link")          \
-    F(T, I64, step_ns, MEASURE, "ns", "length of these steps in the mean; where not simulated that of the median one") \
-    F(T, I64, late_count, MEASURE, "", "collectives in which it, or one of its ranks, came last; 0 of a link")         \
-    F(T, I64, blame_ns, MEASURE, "ns", "GPU time: what all others together waited for it, or for those that had")      \
-    F(T, I64, indirect_ns, MEASURE, "ns", "of them: others waited for those that waited for it")                       \
-    F(T, I64, waited_ns, MEASURE, "ns", "what each of the other ranks waited for it in the mean")                      \
-    F(T, I64, nwaiters, MEASURE, "", "ranks that waited for it itself; of groups above 32 ranks at least so many")     \
-    F(T, TEXT1024, waiters, LABEL, "", "those of them that are known")                                                 \
-    F(T, F64, path_share, MEASURE, "", "its part of the critical path, of a link that of its ends; none: not known")   \
-    F(T, F64, p_value, MEASURE, "", "as in table straggler, or link; of several the least")                            \
+      "gain_ns in a flagged step, mean; if not simulated the median of excess_ns; 0 for a link")                       \
+    F(T, I64, step_ns, MEASURE, "ns", "mean length of these steps; if not simulated their median length")              \
+    F(T, I64, late_count, MEASURE, "", "collectives in which it, or one of its ranks, arrived last; 0 for a link")     \
+    F(T, I64, blame_ns, MEASURE, "ns",                                                                                 \
+      "GPU time: waits of all other ranks for it, or for ranks that had waited for it")                                \
+    F(T, I64, indirect_ns, MEASURE, "ns", "the part of blame_ns that is waits for ranks that had waited for it")       \
+    F(T, I64, waited_ns, MEASURE, "ns", "mean wait of each of the other ranks for it")                                 \
+    F(T, I64, nwaiters, MEASURE, "",                                                                                   \
+      "ranks that waited for it directly; with groups of more than 32 ranks a lower bound")                            \
+    F(T, TEXT1024, waiters, LABEL, "", "these ranks, as far as they are known")                                        \
+    F(T, F64, path_share, MEASURE, "", "its share of the critical path, for a link that of its ends; none: unknown")   \
+    F(T, F64, p_value, MEASURE, "", "as in table straggler, or link; for several ranks the smallest")                  \
     F(T, F64, z, MEASURE, "", "as in table straggler, of `rank`, or link")                                             \
-    F(T, ENUM(cause), cause, MEASURE, "", "as in table straggler, of `rank`; slow_link of a link")                     \
-    F(T, ENUM(cause), largest_cause, MEASURE, "", "as in table straggler, of `rank`; slow_link of a link")             \
-    F(T, F64, cause_share, MEASURE, "", "as in table straggler, of `rank`; 1 of a link")                               \
-    F(T, I32, same_cause, LABEL, "", "1: it is that of all its ranks")                                                 \
-    F(T, TEXT128, place, MEASURE, "", "as in table straggler, of `rank`; empty where none stands out")                 \
+    F(T, ENUM(cause), cause, MEASURE, "", "as in table straggler, of `rank`; slow_link for a link")                    \
+    F(T, ENUM(cause), largest_cause, MEASURE, "", "as in table straggler, of `rank`; slow_link for a link")            \
+    F(T, F64, cause_share, MEASURE, "", "as in table straggler, of `rank`; 1 for a link")                              \
+    F(T, I32, same_cause, LABEL, "", "1: all its ranks have this cause")                                               \
+    F(T, TEXT128, place, MEASURE, "", "as in table straggler, of `rank`; empty: none stands out")                      \
     F(T, ENUM(confidence), confidence, MEASURE, "",                                                                    \
-      "how sure it is who it is: high without a doubt, medium with one or "                                            \
-      "two, low with three, or with a grave one")                                                                      \
-    F(T, TEXT256, doubts, MEASURE, "", "what speaks against that")                                                     \
-    F(T, ENUM(confidence), cause_confidence, MEASURE, "", "how sure cause and place are")                              \
-    F(T, TEXT256, cause_doubts, MEASURE, "", "what speaks against them")                                               \
-    F(T, ENUM(confidence), waiting_confidence, MEASURE, "", "how sure it is who waits")                                \
-    F(T, TEXT256, waiting_doubts, MEASURE, "", "what speaks against that")                                             \
-    F(T, ENUM(confidence), steps_confidence, MEASURE, "", "how sure the pattern is")                                   \
-    F(T, TEXT256, steps_doubts, MEASURE, "", "what speaks against it")
+      "trust in the name: high without a doubt, medium with one or two doubts, low with three, or with a grave one")   \
+    F(T, TEXT256, doubts, MEASURE, "", "the doubts")                                                                   \
+    F(T, ENUM(confidence), cause_confidence, MEASURE, "", "trust in cause and place")                                  \
+    F(T, TEXT256, cause_doubts, MEASURE, "", "the doubts")                                                             \
+    F(T, ENUM(confidence), waiting_confidence, MEASURE, "", "trust in the waits")                                      \
+    F(T, TEXT256, waiting_doubts, MEASURE, "", "the doubts")                                                           \
+    F(T, ENUM(confidence), steps_confidence, MEASURE, "", "trust in the pattern")                                      \
+    F(T, TEXT256, steps_doubts, MEASURE, "", "the doubts")
 TL_TABLE(culprit, TL_CULPRIT_FIELDS);
 
 /* Returns whether the row names a culprit. */

@@ -15,9 +15,9 @@
 
 /* What is done about a defect. */
 #define TL_REMEDY_VALUES(V)                                                                                            \
-    V(TL_REMEDY_TOLD, "told", "it is told, and nothing else")                                                          \
-    V(TL_REMEDY_NOT_JUDGED, "not_judged", "the rank is not judged in the step: it is no evidence for or against it")   \
-    V(TL_REMEDY_LEFT_OUT, "left_out", "nobody is judged in the step, and shares and costs are without it")
+    V(TL_REMEDY_TOLD, "told", "it is reported only")                                                                   \
+    V(TL_REMEDY_NOT_JUDGED, "not_judged", "the rank is not judged in the step")                                        \
+    V(TL_REMEDY_LEFT_OUT, "left_out", "no rank is judged in the step; shares and costs exclude it")
 typedef enum tl_remedy { TL_REMEDY_VALUES(TL_VALUE_NAME) } tl_remedy;
 TL_LABELS(remedy);
 
@@ -46,13 +46,14 @@ TL_LABELS(defect);
 #define TL_HEALTH_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "traced rank; -1: the job")                                                               \
     F(T, ENUM(defect), defect, KEY, "", "what is wrong")                                                               \
-    F(T, I32, step, KEY, "", "in which profiler step; -1: in none, or of all of the recording")                        \
-    F(T, I64, count, MEASURE, "", "how often: launches; of a recording that begins or ends otherwise, steps")          \
-    F(T, I64, of, MEASURE, "", "of how many")                                                                          \
+    F(T, I32, step, KEY, "", "profiler step; -1: in no step, or the whole recording")                                  \
+    F(T, I64, count, MEASURE, "",                                                                                      \
+      "number of launches; for a recording that begins or ends at another time than the others, number of steps")      \
+    F(T, I64, of, MEASURE, "", "number of cases in which the check was made")                                          \
     F(T, I64, time_ns, MEASURE, "ns",                                                                                  \
-      "how long it hides what happened: idle time that may be work; by how much a recording begins later or ends "     \
-      "earlier; the length of a step that is not whole")                                                               \
-    F(T, ENUM(remedy), done, LABEL, "", "what was done about it")
+      "time for which the truth is unknown: idle time that may be work; how much later a recording begins, or how "    \
+      "much earlier it ends; the length of a step that is not whole")                                                  \
+    F(T, ENUM(remedy), done, LABEL, "", "what tlmpi does about it")
 TL_TABLE(health, TL_HEALTH_FIELDS);
 
 /* Appends the row, and sets `done` by the row's defect. */

@@ -18,7 +18,7 @@ typedef enum tl_kind { TL_KIND_VALUES(TL_VALUE_NAME) TL_NKINDS } tl_kind;
 
 #define TL_COLL_VALUES(V)                                                                                              \
     V(TL_COLL_NONE, "none", "no communication")                                                                        \
-    V(TL_COLL_UNKNOWN, "unknown", "communication whose name does not tell which")                                      \
+    V(TL_COLL_UNKNOWN, "unknown", "communication of an unknown kind")                                                  \
     V(TL_ALL_REDUCE, "all_reduce", "all ranks get the reduction")                                                      \
     V(TL_ALL_GATHER, "all_gather", "all ranks get the parts of all")                                                   \
     V(TL_REDUCE_SCATTER, "reduce_scatter", "each rank gets a part of the reduction")                                   \
@@ -30,8 +30,8 @@ typedef enum tl_kind { TL_KIND_VALUES(TL_VALUE_NAME) TL_NKINDS } tl_kind;
     V(TL_SEND, "send", "to one rank")                                                                                  \
     V(TL_RECV, "recv", "from one rank")                                                                                \
     V(TL_SEND_RECV, "send_recv", "either, or several of them together")                                                \
-    V(TL_BARRIER, "barrier", "no data; all wait for the last")                                                         \
-    V(TL_MEETING, "meeting", "by behaviour: its ranks leave together, once the last has come")
+    V(TL_BARRIER, "barrier", "no data; all ranks wait for the last one")                                               \
+    V(TL_MEETING, "meeting", "known by behaviour only: its ranks leave together after the last one has arrived")
 typedef enum tl_collective { TL_COLL_VALUES(TL_VALUE_NAME) TL_NCOLLECTIVES } tl_collective;
 
 /* What a server does in an iteration. */
@@ -40,7 +40,7 @@ typedef enum tl_collective { TL_COLL_VALUES(TL_VALUE_NAME) TL_NCOLLECTIVES } tl_
     V(TL_PREFILL, "prefill", "reads prompts")                                                                          \
     V(TL_DECODE, "decode", "continues answers")                                                                        \
     V(TL_MIXED, "mixed", "reads prompts and continues answers")                                                        \
-    V(TL_SERVING_OTHER, "other", "neither, as an idle iteration, or one of a draft model")
+    V(TL_SERVING_OTHER, "other", "neither: an idle iteration, or one of a draft model")
 typedef enum tl_serving { TL_SERVING_VALUES(TL_VALUE_NAME) } tl_serving;
 TL_LABELS(serving);
 

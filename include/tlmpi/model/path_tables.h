@@ -21,48 +21,49 @@
 /* What a rank's time is bound by at an instant. */
 #define TL_BOUND_VALUES(V)                                                                                             \
     V(TL_BOUND_CPU, "cpu_bound",                                                                                       \
-      "the host works towards its next launch or call, or, after all that is recorded, until its step ends")           \
+      "the host works towards its next launch or call, or, after the last event, until its step ends")                 \
     V(TL_BOUND_LAUNCH, "launch_overhead",                                                                              \
-      "from the end of a launch to the start of its work, which nothing else holds")                                   \
+      "from the end of a launch to the start of its work, if the work waits for nothing else")                         \
     V(TL_BOUND_KERNEL_KERNEL, "kernel_kernel_overhead",                                                                \
-      "from the end of work to the start of the next, which was queued and had waited for it")                         \
+      "from the end of work to the start of the next work, which was queued and waited for it")                        \
     V(TL_BOUND_COMPUTE, "compute", "kernels that compute")                                                             \
-    V(TL_BOUND_COMM, "communication",                                                                                  \
-      "communication, once the last rank had come; where it is not matched, all of it")                                \
+    V(TL_BOUND_COMM, "communication", "communication after the last rank has arrived; all of it if it is not matched") \
     V(TL_BOUND_COPY, "copy", "copies and memsets")                                                                     \
     V(TL_BOUND_INPUT, "data_loading", "the host waits for input")                                                      \
     V(TL_BOUND_SYNC, "synchronisation",                                                                                \
       ("the host's waits for its device: from the end of the work to the host's return, and calls that wait for "      \
        "nothing"))                                                                                                     \
-    V(TL_BOUND_PEER, "waiting_for_ranks", "communication that has begun, until the last rank comes")                   \
+    V(TL_BOUND_PEER, "waiting_for_ranks", "communication until the last rank has arrived")                             \
     V(TL_BOUND_UNEXPLAINED, "unexplained",                                                                             \
-      "work starts long after all that it is known to wait for; and what is before the first event")
+      "work starts long after everything that it is known to have waited for; also the time before the first event")
 typedef enum tl_bound { TL_BOUND_VALUES(TL_VALUE_NAME) TL_NBOUNDS } tl_bound;
 TL_LABELS(bound);
 
 #define TL_PATH_SUM_FIELDS(F, T)                                                                                       \
     F(T, I32, rank, KEY, "",                                                                                           \
-      "traced rank; -1: sum over all ranks, not the path of the job, which rank -1 is in table path")                  \
-    F(T, I32, step, KEY, "", "step; -1: the whole recording, what is outside of steps included")                       \
+      "traced rank; -1: sum over all ranks (not the path of the job, which is rank -1 of table path)")                 \
+    F(T, I32, step, KEY, "", "step; -1: the whole recording, including time outside of steps")                         \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
-      "how long the step, or the path, is: the sum of the ten parts that follow, and for a step with a mark its "      \
-      "window in table step")                                                                                          \
-    F(T, I64, cpu_ns, MEASURE, "ns", "cpu_bound: the host works towards a launch, a call, or the end of the step")     \
+      "length of the step or path: the sum of the ten parts that follow; for a step with a mark the window in table "  \
+      "step")                                                                                                          \
+    F(T, I64, cpu_ns, MEASURE, "ns",                                                                                   \
+      "part cpu_bound: the host works towards a launch, a call, or the end of the step")                               \
     F(T, I64, launch_ns, MEASURE, "ns",                                                                                \
-      "launch_overhead: from the end of a launch to the start of its work; the call itself is the host's work")        \
+      "part launch_overhead: from the end of a launch to the start of its work; the call itself is cpu_bound")         \
     F(T, I64, kernel_kernel_ns, MEASURE, "ns",                                                                         \
-      "kernel_kernel_overhead: from the end of work to the start of queued work that waited for it")                   \
+      "part kernel_kernel_overhead: from the end of work to the start of queued work that waited for it")              \
     F(T, I64, compute_ns, MEASURE, "ns", "compute")                                                                    \
-    F(T, I64, comm_ns, MEASURE, "ns", "communication once the last rank had come, and all that is not matched")        \
+    F(T, I64, comm_ns, MEASURE, "ns",                                                                                  \
+      "communication after the last rank has arrived, and all communication that is not matched")                      \
     F(T, I64, copy_ns, MEASURE, "ns", "copies and memsets")                                                            \
-    F(T, I64, input_ns, MEASURE, "ns", "data_loading: the host waits for input")                                       \
+    F(T, I64, input_ns, MEASURE, "ns", "part data_loading: the host waits for input")                                  \
     F(T, I64, sync_ns, MEASURE, "ns",                                                                                  \
-      "synchronisation: what the host's waits for its device add to the work that they wait for")                      \
-    F(T, I64, peer_ns, MEASURE, "ns", "waiting_for_ranks: in communication, until the last rank came")                 \
-    F(T, I64, unexplained_ns, MEASURE, "ns", "unexplained")                                                            \
+      "part synchronisation: time that the host's waits for its device add to the work that they wait for")            \
+    F(T, I64, peer_ns, MEASURE, "ns", "part waiting_for_ranks: communication until the last rank has arrived")         \
+    F(T, I64, unexplained_ns, MEASURE, "ns", "part unexplained")                                                       \
     F(T, ENUM(bound), bound_by, MEASURE, "", "the largest of the parts")                                               \
     F(T, I32, peer, MEASURE, "",                                                                                       \
-      "the rank that most of peer_ns was waited for: critical_path goes on there; -1: none, or unknown")
+      "the rank that most of peer_ns was spent waiting for: critical_path continues there; -1: none, or unknown")
 TL_TABLE(path_sum, TL_PATH_SUM_FIELDS);
 
 #define TL_RANK_PATH_FIELDS(F, T)                                                                                      \
@@ -71,20 +72,20 @@ TL_TABLE(path_sum, TL_PATH_SUM_FIELDS);
     F(T, I32, step, LABEL, "", "step, as in path_sum; -1: outside of all")                                             \
     F(T, ENUM(bound), what, LABEL, "", "what the rank's time was bound by, as in path_sum")                            \
     F(T, TIME, start_ns, LABEL, "ns",                                                                                  \
-      "begin, by the clock of the rank's device, as in table interval; each row begins where the one before ends, of " \
-      "rank -1 if that is of the same rank, and if no hole between two recordings of the job parts them")              \
+      "start, by the clock of the rank's device, as in table interval; each row starts where the row before ends, "    \
+      "except after a hole between two recordings, and for rank -1 where the path changes rank")                       \
     F(T, TIME, end_ns, LABEL, "ns", "end")                                                                             \
     F(T, I64, duration_ns, MEASURE, "ns", "end less start")                                                            \
     F(T, NAME, name, LABEL, "",                                                                                        \
-      "the kernel or copy; of what lies before work, and of the host, the kernel that is launched or starts then; of " \
-      "the host before a wait the call, where another table has its name; of synchronisation the work that was "       \
-      "waited for, else the call")                                                                                     \
-    F(T, NAME, operator, LABEL, "", "operator around that launch or call, as in table interval")                       \
+      "the kernel or copy; for time before work, and for host time, the work that follows; for host time before a "    \
+      "wait the call, if another table has its name; for synchronisation the work that was waited for, else the call") \
+    F(T, NAME, operator, LABEL, "", "operator around the launch or call, as in table interval")                        \
     F(T, NAME, annotation, LABEL, "", "user annotation around it, as in table interval")                               \
-    F(T, I32, device, LABEL, "", "device of that, -1 for none")                                                        \
-    F(T, I32, stream, LABEL, "", "stream of that, -1 for none")                                                        \
+    F(T, I32, device, LABEL, "", "its device; -1: none")                                                               \
+    F(T, I32, stream, LABEL, "", "its stream; -1: none")                                                               \
     F(T, I32, peer, LABEL, "",                                                                                         \
-      "of waiting_for_ranks the rank that is waited for; of rank -1 the rank whose time it is; -1: none, or unknown")
+      "for waiting_for_ranks the rank that is waited for; for rank -1 the rank that the path is on; -1: none, or "     \
+      "unknown")
 TL_TABLE(rank_path_row, TL_RANK_PATH_FIELDS);
 
 #endif

@@ -81,7 +81,7 @@ typedef struct tl_hole {
 /* An enumeration, its labels and their meanings, defined once: V(value, "label", "meaning").
  *
  *     #define TL_QUEUED_VALUES(V)                                                          \
- *         V(TL_QUEUED_UNKNOWN, "unknown", "its launch is not in the trace")                \
+ *         V(TL_QUEUED_UNKNOWN, "unknown", "the launch is not in the trace")                \
  *         V(TL_QUEUED_NO, "no", "launched during the gap")
  *     typedef enum tl_queued { TL_QUEUED_VALUES(TL_VALUE_NAME) } tl_queued;
  *     TL_LABELS(queued);                             tl_queued_labels and tl_queued_meanings, NULL-terminated

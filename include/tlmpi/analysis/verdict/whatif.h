@@ -82,75 +82,75 @@ bool tl_whatif_selects_step(const tl_whatif_change *change, int32_t step);
 /* --------------------------------------------------------------------------------------------------------- answers */
 
 #define TL_WHATIF_CHANGE_FIELDS(F, T)                                                                                  \
-    F(T, I32, place, KEY, "", "number of the change, from 1; 0: all of them together")                                 \
-    F(T, I64, pieces, MEASURE, "", "kernels, waits and pieces of host work that it selects, on all ranks")             \
+    F(T, I32, place, KEY, "", "number of the change, from 1; 0: all changes together")                                 \
+    F(T, I64, pieces, MEASURE, "", "kernels, waits and pieces of host work that the change selects, on all ranks")     \
     F(T, I64, own_ns, MEASURE, "ns",                                                                                   \
-      "their time as recorded, summed over ranks: durations; of communication its time since the last arrival, up to " \
-      "the first end once for all ranks, then each rank's own; of waits and what is overlapped the whole call or "     \
-      "kernel")                                                                                                        \
+      "recorded time of the selection, summed over ranks: durations; for communication the time after the last "       \
+      "arrival (up to the first end once for all ranks, then for each rank); for waits and overlapped work the whole " \
+      "call or kernel")                                                                                                \
     F(T, I64, left_ns, MEASURE, "ns",                                                                                  \
-      "what stays though it is selected: waiting calls of which it is not known what released them; waits for the "    \
-      "device in calls that free memory, unless the factor is 0; transfers that are not selected on all ranks with a " \
-      "trace")                                                                                                         \
+      "selected time that cannot be changed: waiting calls whose release is unknown; waits for the device in calls "   \
+      "that free memory, unless the factor is 0; transfers that are not selected on all ranks with a trace")           \
     F(T, I64, time_ns, MEASURE, "ns", "the job's time with this change alone")                                         \
-    F(T, I64, gain_ns, MEASURE, "ns", "the job's time as recorded less time_ns; below 0 where it takes longer")        \
-    F(T, F64, share, MEASURE, "", "gain_ns / the job's time as recorded")                                              \
+    F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
+      "the job's recorded time less time_ns; negative if the change makes the job longer")                             \
+    F(T, F64, share, MEASURE, "", "gain_ns / the job's recorded time")                                                 \
     F(T, TEXT128, change, LABEL, "", "the change")
 TL_TABLE(whatif_change_row, TL_WHATIF_CHANGE_FIELDS);
 
 #define TL_WHATIF_PART_VALUES(V)                                                                                       \
     V(TL_WHATIF_WHOLE, "whole", "all ranks have recorded all of it")                                                   \
-    V(TL_WHATIF_CUT, "cut", "the recording of some rank lacks a part of it")                                           \
-    V(TL_WHATIF_BEFORE, "before", "what precedes the first step")                                                      \
-    V(TL_WHATIF_AFTER, "after", "what follows the last step")
+    V(TL_WHATIF_CUT, "cut", "a part of the step is missing in the recording of at least one rank")                     \
+    V(TL_WHATIF_BEFORE, "before", "time before the first step")                                                        \
+    V(TL_WHATIF_AFTER, "after", "time after the last step")
 typedef enum tl_whatif_part { TL_WHATIF_PART_VALUES(TL_VALUE_NAME) } tl_whatif_part;
 TL_LABELS(whatif_part);
 
 #define TL_WHATIF_STEP_FIELDS(F, T)                                                                                    \
-    F(T, ENUM(whatif_part), part, KEY, "", "whole, cut: a step; before, after: none")                                  \
+    F(T, ENUM(whatif_part), part, KEY, "", "which part of the job's time the row describes")                           \
     F(T, I32, step, KEY, "", "its number; -1 for none")                                                                \
     F(T, I64, recorded_ns, MEASURE, "ns",                                                                              \
-      "from the last end of the step before, on any rank, to that of its own: ends of device work and of waits for "   \
-      "it. What the host does after the last end of all is in no step here, but in the window of its step in path_sum")\
+      "from the last end of the previous step on any rank to the last end of this one: ends of device work and of "    \
+      "waits for device work. Host work after the last end of all is in no step here; table path_sum has it in the "   \
+      "window of its step")                                                                                            \
     F(T, I64, time_ns, MEASURE, "ns", "the same with all changes")                                                     \
     F(T, I64, gain_ns, MEASURE, "ns", "recorded_ns - time_ns")                                                         \
     F(T, F64, share, MEASURE, "", "gain_ns / recorded_ns")                                                             \
     F(T, ENUM(bound), recorded_bound, MEASURE, "",                                                                     \
-      "by what its ranks' time is bound as recorded: the largest of the parts of their paths that lead to its work, "  \
-      "as in table path_sum")                                                                                          \
-    F(T, F64, recorded_bound_share, MEASURE, "", "that part of these paths")                                           \
-    F(T, ENUM(bound), bound, MEASURE, "", "by what it is bound with all changes")                                      \
-    F(T, F64, bound_share, MEASURE, "", "that part of these paths then")                                               \
+      "what the recorded time is bound by: the largest part of the ranks' critical paths to the work of the step, as " \
+      "in table path_sum")                                                                                             \
+    F(T, F64, recorded_bound_share, MEASURE, "", "the share of that part in these paths")                              \
+    F(T, ENUM(bound), bound, MEASURE, "", "what the time with all changes is bound by")                                \
+    F(T, F64, bound_share, MEASURE, "", "the share of that part in the paths with all changes")                        \
     F(T, F64, unexplained, MEASURE, "",                                                                                \
-      "the part of these paths then that nothing known explains: it was left as recorded, and time_ns is as "          \
-      "uncertain")
+      "share of the paths with all changes that nothing known explains: that time stays as recorded, so time_ns is "   \
+      "uncertain by as much")
 TL_TABLE(whatif_step, TL_WHATIF_STEP_FIELDS);
 
 #define TL_WHATIF_PATH_FIELDS(F, T)                                                                                    \
     F(T, ENUM(path), activity, KEY, "", "as in table critical_path")                                                   \
     F(T, I64, recorded_ns, MEASURE, "ns", "its part of the critical path as recorded")                                 \
     F(T, I64, time_ns, MEASURE, "ns", "its part of the critical path with all changes")                                \
-    F(T, F64, share, MEASURE, "", "time_ns / the job's time then: what binds it")                                      \
-    F(T, I32, rank, LABEL, "", "the rank on which most of it is, with all changes; of equals the lowest; -1: none")    \
-    F(T, I64, rank_ns, MEASURE, "ns", "what is on that rank")
+    F(T, F64, share, MEASURE, "", "time_ns / the job's time with all changes")                                         \
+    F(T, I32, rank, LABEL, "", "the rank with most of that time, with all changes; ties: the lowest; -1: none")        \
+    F(T, I64, rank_ns, MEASURE, "ns", "the part on that rank")
 TL_TABLE(whatif_path, TL_WHATIF_PATH_FIELDS);
 
 #define TL_WHATIF_OF_VALUES(V)                                                                                         \
     V(TL_WHATIF_OF_KERNEL, "kernel", "kernels, copies and memsets of one name")                                        \
-    V(TL_WHATIF_OF_OPERATOR, "operator", "those launched in an operator of one name, innermost")
+    V(TL_WHATIF_OF_OPERATOR, "operator", "work whose innermost operator has one name")
 typedef enum tl_whatif_of { TL_WHATIF_OF_VALUES(TL_VALUE_NAME) } tl_whatif_of;
 TL_LABELS(whatif_of);
 
 #define TL_WHATIF_TOP_FIELDS(F, T)                                                                                     \
     F(T, I32, place, KEY, "", "1 for the largest gain, and so on")                                                     \
-    F(T, ENUM(whatif_of), of, LABEL, "",                                                                               \
-      "kernel: kernels, copies and memsets of one name; operator: those that one operator launched (innermost)")       \
-    F(T, I64, pieces, MEASURE, "", "how many there are, on all ranks")                                                 \
-    F(T, I64, total_ns, MEASURE, "ns", "their time, as own_ns of whatif_change")                                       \
-    F(T, I64, gain_ns, MEASURE, "ns", "what the job gains if all of it takes 10 % less time, on all ranks")            \
+    F(T, ENUM(whatif_of), of, LABEL, "", "what the work has in common")                                                \
+    F(T, I64, pieces, MEASURE, "", "kernels, copies and memsets on all ranks")                                         \
+    F(T, I64, total_ns, MEASURE, "ns", "their recorded time, as own_ns of whatif_change")                              \
+    F(T, I64, gain_ns, MEASURE, "ns", "the job's gain if this work takes 10 % less time on all ranks")                 \
     F(T, F64, percent_ns, MEASURE, "ns",                                                                               \
-      "of that, for each percent: of the first one it may be more, where other work soon binds")                       \
-    F(T, F64, share, MEASURE, "", "gain_ns / the job's time as recorded")                                              \
+      "gain_ns / 10: the mean gain for each percent; the first percent may gain more than the tenth")                  \
+    F(T, F64, share, MEASURE, "", "gain_ns / the job's recorded time")                                                 \
     F(T, TEXT256, name, LABEL, "", "name of the kernel or operator, cut after 255 bytes")
 TL_TABLE(whatif_top, TL_WHATIF_TOP_FIELDS);
 
@@ -164,7 +164,7 @@ typedef struct tl_whatif_study {
     int64_t recorded_unexplained_ns, unexplained_ns; /* part of the critical path that no work, transfer or launch
                                                       * explains: as recorded; with all changes */
     int64_t unmatched_ns; /* scaled communication of which no other rank's part is known, waiting included */
-    int64_t untraced_ns; /* part of the critical path with all changes that waits for ranks without a trace */
+    int64_t untraced_ns;  /* part of the critical path with all changes that waits for ranks without a trace */
 } tl_whatif_study;
 
 void tl_whatif_free(tl_whatif_study *study);

@@ -327,8 +327,8 @@ static void where_waiting_may_be_transfer_nobody_is_said_not_to_wait(void)
     all->comm_transfer_ns = 0;
     put_row(j, &tl_exposed_schema, &why);
     const char *text = asked(j);
-    expect(text, "  Not known: of exposed communication, 30.0 % of the time, waiting or transfer is unknown: a rank that takes part, or may, has no trace here\n");
-    expect(text, "  Lost: idle 20.0 %, exposed communication 30.0 % of all ranks' time - 30.0 %: waiting or transfer is unknown: a rank that takes part, or may, has no trace here");
+    expect(text, "  Not known: of exposed communication, 30.0 % of the time, waiting or transfer is unknown: a participant, or a possible one, has no trace here\n");
+    expect(text, "  Lost: idle 20.0 %, exposed communication 30.0 % of all ranks' time - 30.0 %: waiting or transfer is unknown: a participant, or a possible one, has no trace here");
     const char *json = print(j, tl_print_answers_json, "x");
     expect(json, "\"comm_unknown_ns\": 960000000,");
     expect(json, "\"comm_unknown_why\": \"no_trace\"");
@@ -342,7 +342,7 @@ static void what_cannot_be_answered_says_so_each_time(void)
     const char *text = asked(j), *first = strstr(text, "there is a single rank, and none to compare it with.");
     CU_ASSERT_PTR_NOT_NULL_FATAL(first);
     expect(first + 1, "there is a single rank, and none to compare it with.");
-    expect(text, "  Trust: low: there is nothing to judge by\n");
+    expect(text, "  Trust: low: there are no data for a verdict\n");
     expect(text, "- most on rank 0: exposed communication 30.0 %");
     for (size_t i = 0; i < j->tables.n; i++)
         j->tables.v[i].n = 0;
