@@ -1,6 +1,7 @@
 /* cli.c - which command runs, with which options and words. */
 #include "cli.h"
 #include "tlmpi/base/bytes.h"
+#include "tlmpi/base/pattern.h"
 #include "tlmpi/job/augment.h"
 #include "tlmpi/job/reps.h"
 #include "tlmpi/job/run.h"
@@ -221,6 +222,8 @@ void tl_cli_free(tl_cli *cli)
 {
     free(cli->words);
     free(cli->given);
+    tl_pattern_free(cli->run.step_name);
+    tl_pattern_free(cli->exclude);
     free(cli->run.ranks.v);
     free(cli->run.steps.v);
     free(cli->run.times.v);

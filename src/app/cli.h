@@ -81,7 +81,8 @@ struct tl_cli {
     bool ns, include_last_step;  /* compat hta */
     tl_hta_parameters hta;       /* compat hta */
     int compat_run;              /* compat: as run.run; TL_ALL_RUNS: as the other tool does */
-    const char *rep, *exclude;   /* reps; NULL: none */
+    const char *rep;             /* reps; NULL: none */
+    regex_t *exclude;            /* likewise */
     int64_t skip;                /* reps */
     bool each, kernels, compare; /* reps: the table to print */
     tl_gates diff_fail_on;       /* diff */
@@ -228,8 +229,9 @@ struct tl_option_type {
 };
 
 extern const tl_option_type tl_option_gates, tl_option_diff_gates, tl_option_switch, tl_option_text, tl_option_texts,
-    tl_option_count, tl_option_size, tl_option_top, tl_option_width, tl_option_run, tl_option_compat_run,
-    tl_option_format, tl_option_unit, tl_option_parser, tl_option_idle, tl_option_launch, tl_option_peak,
-    tl_option_clock, tl_option_share, tl_option_quantile, tl_option_ranges, tl_option_ranges_from_0, tl_option_times;
+    tl_option_pattern, tl_option_count, tl_option_size, tl_option_top, tl_option_width, tl_option_run,
+    tl_option_compat_run, tl_option_format, tl_option_unit, tl_option_parser, tl_option_idle, tl_option_launch,
+    tl_option_peak, tl_option_clock, tl_option_share, tl_option_quantile, tl_option_ranges, tl_option_ranges_from_0,
+    tl_option_times;
 
 #endif

@@ -1,6 +1,7 @@
 /* option_types.c - the types of option values: how a text becomes a value. */
 #include "cli.h"
 
+#include "tlmpi/base/pattern.h"
 #include "tlmpi/report/format/print.h"
 #include <errno.h>
 #include <math.h>
@@ -27,6 +28,21 @@ static tl_status store_text(const tl_option_given *o, void *at)
 {
     *(const char **)at = *o->text != '\0' ? o->text : NULL;
     return TL_OK;
+}
+
+/* Compiles an extended regular expression; an empty text is NULL. */
+static tl_status store_pattern(const tl_option_given *o, void *at)
+{
+    regex_t **pattern = at, *made = *o->text != '\0' ? tl_calloc(1, sizeof *made) : NULL;
+    char option[32];
+
+    snprintf(option, sizeof option, "--%s", o->option);
+    tl_status st = made != NULL ? tl_pattern_compile(made, option, o->text, o->err) : TL_OK;
+    tl_pattern_free(*pattern);
+    *pattern = st == TL_OK ? made : NULL;
+    if (st != TL_OK)
+        free(made);
+    return st;
 }
 
 /* Stores texts: each further occurrence of the option adds one. */
@@ -224,6 +240,7 @@ const tl_option_type tl_option_diff_gates = { store_gates, .takes = TL_DIFF_GATE
 const tl_option_type tl_option_switch = { store_switch, .words = digits };
 const tl_option_type tl_option_parser = { store_switch, .takes = "fast or yajl", .words = parsers };
 const tl_option_type tl_option_text = { store_text, .takes = NULL };
+const tl_option_type tl_option_pattern = { store_pattern, .takes = NULL };
 const tl_option_type tl_option_texts = { store_texts, .takes = "COLUMN=VALUE, as kind=comm" };
 const tl_option_type tl_option_count = { store_count, .takes = "a number, 0 or more" };
 const tl_option_type tl_option_size = { store_size, .takes = "bytes, as 800M or 4G, or 'auto'" };

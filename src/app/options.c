@@ -59,6 +59,10 @@ static const tl_option options[] = {
       "ranks, 'list' lists them; 'all': as the other tool, which takes one file of each rank" },
     { "ranks", 0, "LIST", "", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(ranges_from_0, run.ranks),
       "read the traces, phases and memory timelines of these ranks alone: numbers and ranges, as 0-3,7" },
+    { "step-name", 0, "REGEX", "", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(pattern, run.step_name),
+      "the steps are the ranges of the host (annotations, operators, ranges of NVTX) whose names this extended regular "
+      "expression finds, as '^train_step', each to the next; their numbers are the first in their names, if all have "
+      "one and these differ, else their places in time, from 0; by default ProfilerStep#N, or what looks like it" },
     { "steps", 0, "LIST", "", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(ranges_from_0, run.steps),
       "everything is computed as if the traces held only what the host began in these steps, and the device work "
       "that it launched there; tlmpi describe selection says more" },
@@ -127,7 +131,7 @@ static const tl_option options[] = {
     { "rep", 0, "NAME", "", TL_FOR_REPS, AT(text, rep),
       "what a repetition is: ProfilerStep, a user annotation's name, or one-per-file, the whole trace; by default "
       "ProfilerStep, and of traces without steps one-per-file" },
-    { "exclude", 0, "REGEX", "", TL_FOR_REPS, AT(text, exclude),
+    { "exclude", 0, "REGEX", "", TL_FOR_REPS, AT(pattern, exclude),
       "leave out kernels, copies and memsets whose names this extended regular expression finds, as those that flush "
       "a cache or fill a buffer" },
     { "skip", 0, "N", "0", TL_FOR_REPS, AT(count, skip),

@@ -62,3 +62,10 @@ tl_status tl_pattern_compile(regex_t *pattern, const char *option, const char *t
     regerror(rc, pattern, why, sizeof why);
     return tl_fail(err, TL_EUSAGE, "%s: '%s' is no pattern: %s", option, text, why);
 }
+
+void tl_pattern_free(regex_t *pattern)
+{
+    if (pattern != NULL)
+        regfree(pattern);
+    free(pattern);
+}

@@ -74,6 +74,7 @@ tl_status tl_job_prepare(tl_job *j, tl_error *err)
     tl_status st = check_output(j->options, err);
     if (st == TL_OK && j->options->rules != NULL)
         st = tl_rules_read(j->options->rules, &j->rules, err);
+    j->rules.step_name = j->options->step_name;
     st = tl_par_agree(st, err);
     if (st == TL_OK)
         st = tl_plan_make(j->options, &j->plan, err);

@@ -55,6 +55,15 @@ status 2 "$tlmpi" -f --steps 5-4 traces
 status 2 "$tlmpi" -f --steps 4 --time 2-3 traces
 says err "nothing is selected by steps 4; time 2ms-3ms"
 
+echo "-- steps by name"
+status 0 "$tlmpi" -f -q --step-name 'Step#[56]' --steps 5-6 traces
+of step "[(x['rank'], x['step']) for x in r] == [(k, s) for k in range(3) for s in (5, 6)]"
+status 0 "$tlmpi" -f --step-name nothing traces
+says err "--step-name: no range of the host has such a name: there are no steps"
+of step "r == []"
+status 2 "$tlmpi" -f --step-name '(' traces
+says err "--step-name: '(' is no pattern"
+
 echo "-- time"
 status 0 "$tlmpi" -f --time 1-2 traces
 says out "time 1ms-2ms from 1700000000004000000 ns"

@@ -10,4 +10,7 @@
  * recursively.  The message names the option. */
 tl_status tl_pattern_compile(regex_t *pattern, const char *option, const char *text, tl_error *err);
 
+/* Ends a compiled expression in memory of its own; NULL is fine. */
+void tl_pattern_free(regex_t *pattern);
+
 #endif

@@ -15,8 +15,8 @@ typedef struct tl_reps_options {
     const char
         *rep; /* ProfilerStep, one-per-file, or an annotation; NULL: ProfilerStep, or one-per-file for a trace without
                * steps */
-    const char *exclude; /* extended regular expression of the names to leave out; NULL: none */
-    int64_t skip;        /* number of works left out at the beginning of each repetition */
+    const regex_t *exclude; /* names of what is left out; NULL: none */
+    int64_t skip;           /* number of works left out at the beginning of each repetition */
     tl_reps_shown shown;
     tl_printer printer; /* how the table is printed */
 } tl_reps_options;

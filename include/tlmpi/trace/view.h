@@ -13,6 +13,7 @@
 #include "tlmpi/model/kind.h"
 #include "tlmpi/model/view.h"
 #include "tlmpi/trace/read/reader.h"
+#include <regex.h>
 
 /* -------------------------------------------------------------------------------------------------- classes of work */
 
@@ -45,7 +46,8 @@ typedef struct tl_rules {
     tl_behaving *behave;  /* owned: names without a rule that behave like communication (behave.h), ascending
                            * by key */
     size_t nbehave;
-    bool steps_differ; /* iterations of a server are no steps: they are not the same on all ranks */
+    bool steps_differ;        /* iterations of a server are no steps: they are not the same on all ranks */
+    const regex_t *step_name; /* names of the ranges that are the steps, borrowed; NULL: step.c finds them */
 } tl_rules;
 
 /* Reads a rules file: a JSON array (comments allowed) of objects with one pattern, a kind, and optionally for comm a
@@ -93,7 +95,7 @@ typedef struct tl_linked {
 void tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out);
 
 /* Fills the steps of the view alone.  The trace stays as it is; tl_linked_free ends *out. */
-void tl_link_steps(const tl_trace *trace, tl_linked *out);
+void tl_link_steps(const tl_trace *trace, const tl_rules *rules, tl_linked *out);
 
 /* ----------------------------------------------------------------------------------------------------- a part of it */
 

@@ -196,10 +196,10 @@ static void analyse(const tl_plan_item *item, tl_trace *trace, const tl_records 
 }
 
 /* Fills the step columns of table rank for a trace that is not analysed. */
-static void describe_steps(const tl_trace *trace, tl_rank *row)
+static void describe_steps(const tl_trace *trace, const tl_rules *rules, tl_rank *row)
 {
     tl_linked linked;
-    tl_link_steps(trace, &linked);
+    tl_link_steps(trace, rules, &linked);
 
     tl_rank_describe_steps(&linked.view, row);
     tl_linked_free(&linked);
@@ -269,7 +269,7 @@ void tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_
     if (st == TL_OK && how->analyse)
         analyse(item, &trace, &records, how, &row, out);
     else if (st == TL_OK)
-        describe_steps(&trace, &row);
+        describe_steps(&trace, how->rules, &row);
     free(records.v.v);
     if (st != TL_OK) {
         row.status = TL_RANK_UNREADABLE;

@@ -44,9 +44,10 @@ static void add_correlations(const tl_events *e, scan *s)
     }
 }
 
-static scan scan_of(const char *path, size_t input, bool yajl_only)
+static scan scan_of(const char *path, size_t input, const tl_options *options)
 {
-    const tl_read_options reading = { .keep = TL_LINK_KEEP, .yajl_only = yajl_only };
+    const tl_read_options reading = { .keep = TL_LINK_KEEP, .yajl_only = options->yajl_only };
+    const tl_rules rules = { .step_name = options->step_name };
     scan s = { .input = (int64_t)input, .first_step = -1, .last_step = -1 };
     tl_trace trace;
     tl_linked linked;
@@ -58,7 +59,7 @@ static scan scan_of(const char *path, size_t input, bool yajl_only)
         s.begin_ns = tl_ns_sum(s.begin_ns, base_ns);
         s.end_ns = tl_ns_sum(s.end_ns, base_ns);
         add_correlations(&trace.events, &s);
-        tl_link_steps(&trace, &linked);
+        tl_link_steps(&trace, &rules, &linked);
         for (size_t i = 0; i < linked.view.nsteps; i++) {
             int32_t number = linked.view.steps[i].number;
             s.first_step = s.first_step < 0 || number < s.first_step ? number : s.first_step;
@@ -71,7 +72,7 @@ static scan scan_of(const char *path, size_t input, bool yajl_only)
 }
 
 /* Collective: scans the traces whose byte in `wanted` is set, each proc a share; returns all scans on proc 0. */
-static scan_list scan_all(const tl_bytes *paths, const char *wanted, bool yajl_only)
+static scan_list scan_all(const tl_bytes *paths, const char *wanted, const tl_options *options)
 {
     scan_list mine = { 0 }, all = { 0 };
     tl_bytes gathered = { 0 };
@@ -79,7 +80,7 @@ static scan_list scan_all(const tl_bytes *paths, const char *wanted, bool yajl_o
 
     for (size_t at = 0; at < paths->n; at += strlen(paths->v + at) + 1, input++)
         if (wanted[input] && turn++ % (size_t)tl_par_nprocs() == (size_t)tl_par_proc())
-            tl_vec_push(&mine, scan_of(paths->v + at, input, yajl_only));
+            tl_vec_push(&mine, scan_of(paths->v + at, input, options));
     tl_par_gather(mine.v, mine.n * sizeof *mine.v, &gathered);
     free(mine.v);
     all.v = (scan *)(void *)gathered.v;
@@ -219,7 +220,7 @@ void tl_windows_join(const tl_options *options, const tl_bytes *paths, tl_invent
     }
     tl_par_share((void **)&wanted, &n, 1);
     if (n > 0) {
-        scan_list scans = scan_all(paths, wanted, options->yajl_only);
+        scan_list scans = scan_all(paths, wanted, options);
         if (tl_par_proc() == 0) {
             place_windows(inventory, &scans);
             tl_inventory_learn(inventory);

@@ -7,7 +7,6 @@
 #include "tlmpi/analysis/rank/time/repetition.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/log.h"
-#include "tlmpi/base/pattern.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/call/exit.h"
 #include "tlmpi/job/read/plan.h"
@@ -173,7 +172,6 @@ typedef struct repeating {
     const tl_options *options;
     const tl_reps_options *reps;
     tl_plan plan;
-    regex_t exclude;
     TL_VEC(outcome) outcomes; /* of this proc's traces; on proc 0 after gather of all, in path order */
     tl_repeated repeated;     /* as `outcomes` */
 } repeating;
@@ -183,10 +181,9 @@ typedef struct repeating {
 static tl_repetition_rule rule_for(const repeating *r, const tl_rank_view *view)
 {
     const char *rep = r->reps->rep;
-    tl_repetition_rule rule = { .of = TL_REPETITION_ANNOTATION,
-                                .name = rep,
-                                .skip = r->reps->skip,
-                                .exclude = r->reps->exclude != NULL ? &r->exclude : NULL };
+    tl_repetition_rule rule = {
+        .of = TL_REPETITION_ANNOTATION, .name = rep, .skip = r->reps->skip, .exclude = r->reps->exclude
+    };
     if (rep == NULL)
         rule.of = view->nsteps > 0 ? TL_REPETITION_STEP : TL_REPETITION_FILE;
     else if (strcmp(rep, "ProfilerStep") == 0)
@@ -394,10 +391,7 @@ int tl_reps(const tl_options *options, const tl_reps_options *reps)
     tl_error err = { 0 };
     int code = TL_EXIT_DONE;
 
-    tl_status st = reps->exclude == NULL ? TL_OK : tl_pattern_compile(&r.exclude, "--exclude", reps->exclude, &err);
-    const bool compiled = reps->exclude != NULL && st == TL_OK;
-    if (st == TL_OK)
-        st = tl_plan_every(options, &r.plan, &err);
+    tl_status st = tl_plan_every(options, &r.plan, &err);
     if (st == TL_OK) {
         read_mine(&r);
         gather(&r);
@@ -410,8 +404,6 @@ int tl_reps(const tl_options *options, const tl_reps_options *reps)
         code = st == TL_OK ? exit_of(&r) : tl_exit_say(&err);
     }
     tl_par_bcast(&code, sizeof code);
-    if (compiled)
-        regfree(&r.exclude);
     free(r.outcomes.v);
     free(r.repeated.v.v);
     free(r.repeated.shares.v);

@@ -124,9 +124,9 @@ void tl_overruns_cut(tl_events *events, const tl_device *work, tl_cuts *cuts);
 
 /* ---------------------------------------------------------------------------------------------- the parts of a view */
 
-/* Fills the steps of the view, by start, from the host's ProfilerStep#k marks, or, with `iterations`, from those of a
- * server, and returns them; base_ns is added to their times.  Marks of one number on several threads are one step. */
-tl_step_window *tl_steps_collect(const tl_events *events, int64_t base_ns, bool iterations, tl_linked *out);
+/* Fills the steps of the view, by start, from the host's marks (step.c), and returns them; base_ns is added to their
+ * times.  Marks of one number on several threads are one step. */
+tl_step_window *tl_steps_collect(const tl_events *events, int64_t base_ns, const tl_rules *rules, tl_linked *out);
 
 /* Hides the events that are not selected (removes their time), and drops the steps that are not selected completely.
  * Adds the steps and times of the trace to *found. */

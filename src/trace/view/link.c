@@ -196,7 +196,7 @@ void tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, cons
         e->ts_ns[i] = tl_since_base(e->ts_ns[i], trace->meta.base_ns);
     for (size_t i = 0; trace->meta.has_base && i < e->windows.n; i++)
         e->windows.v[i].begin_ns = tl_since_base(e->windows.v[i].begin_ns, trace->meta.base_ns);
-    tl_step_window *steps = tl_steps_collect(e, 0, !rules->steps_differ, out);
+    tl_step_window *steps = tl_steps_collect(e, 0, rules, out);
     tl_event_list calls = tl_calls_find(e);
     tl_device work = tl_device_find(e, &calls, TL_SET_WORK);
     tl_overruns_cut(e, &work, &cuts);

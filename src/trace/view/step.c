@@ -18,6 +18,9 @@
  * Without these either, annotations that count are the marks: those of a family such as "iteration 5" or
  * "train_step[5]", whose word has "step" or "iter" in it and whose numbers are all different.  Of several families, the
  * one with the longest total time counts: parts of a step are shorter than the step.
+ *
+ * With --step-name, ranges of the names that it finds are the marks, and nothing else; their numbers are the first in
+ * their names, if all have one and these differ, else their places in order of time.
  */
 #include "internal.h"
 #include "tlmpi/base/decimal.h"
@@ -114,9 +117,9 @@ static void make_windows(const tl_rank_view *view, mark_list *m, tl_step_window 
 
 TL_SORT_BY(by_time, mark, window.start_ns, track)
 
-/* Numbers the iterations of a server from 0 in each window of the recording.  An iteration that begins within another
- * is a part of it; one alone does not recur, and none is left. */
-static void number_iterations(mark_list *m, const tl_events *e)
+/* Numbers marks, whose tracks are their windows of the recording, from 0 in each window.  A mark that begins within
+ * another is a part of it; of fewer than `least`, none is left. */
+static void number_in_order(mark_list *m, size_t least, const tl_events *e)
 {
     size_t n = 0;
     tl_vec_sort(m, by_time);
@@ -130,11 +133,12 @@ static void number_iterations(mark_list *m, const tl_events *e)
                                                                        : 0;
         m->v[n++] = next;
     }
-    m->n = n > 1 ? n : 0;
+    m->n = n >= least ? n : 0;
 }
 
-/* Returns the number of an annotation that counts, and its family; NO_MARK: it does not. */
-static int32_t count_of(tl_text name, uint64_t *family)
+/* Returns the first number in a name; NO_MARK: none.  *family: hash of the text around the number.  *counts: the words
+ * before it are those of an annotation that counts. */
+static int32_t count_of(tl_text name, uint64_t *family, bool *counts)
 {
     char word[64];
     size_t from = 0;
@@ -146,7 +150,8 @@ static int32_t count_of(tl_text name, uint64_t *family)
     const int32_t number = tl_decimal_take(&rest);
     const tl_text lower = { word, from < sizeof word ? from : sizeof word };
     *family = tl_hash_mix(tl_hash_bytes(name.p, from), tl_hash_bytes(rest.p, rest.n));
-    return number >= 0 && (tl_text_has(lower, "step") || tl_text_has(lower, "iter")) ? number : NO_MARK;
+    *counts = number >= 0 && (tl_text_has(lower, "step") || tl_text_has(lower, "iter"));
+    return number;
 }
 
 TL_SORT_BY(by_family, mark, family, window.number, window.start_ns, track)
@@ -177,6 +182,19 @@ static void choose_family(mark_list *m)
     m->n = nbest;
 }
 
+/* Numbers chosen marks in order if their names do not: some have no number, or two the same. */
+static void number_chosen(mark_list *m, const tl_events *e)
+{
+    bool by_name = true;
+
+    tl_vec_sort(m, by_number);
+    for (size_t i = 0; i < m->n; i++)
+        by_name =
+            by_name && m->v[i].window.number >= 0 && (i == 0 || m->v[i].window.number != m->v[i - 1].window.number);
+    if (!by_name)
+        number_in_order(m, 1, e);
+}
+
 /* Fills the windows of the recording. */
 static void collect_windows(const tl_events *e, int64_t base_ns, tl_linked *out)
 {
@@ -187,60 +205,103 @@ static void collect_windows(const tl_events *e, int64_t base_ns, tl_linked *out)
     out->view.nwindows = e->windows.n;
 }
 
-tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, bool iterations, tl_linked *out)
+typedef struct collecting {
+    const tl_events *e;
+    const regex_t *step_name;
+    signed char *known;                /* by name: 1 step_name finds it, -1 it does not, 0 not known yet */
+    size_t window;                     /* index after the event's window */
+    mark_list marks, ordered, counted; /* ordered: iterations of a server, or chosen; their track is the window */
+    size_t nlost;
+} collecting;
+
+static bool is_chosen(collecting *c, uint32_t name)
+{
+    if (name == TL_NO_NAME)
+        return false;
+    if (c->known[name] == 0)
+        c->known[name] = regexec(c->step_name, tl_names_text(&c->e->names, name).p, 0, NULL, 0) == 0 ? 1 : -1;
+    return c->known[name] > 0;
+}
+
+/* Returns the number of a mark in the whole job. */
+static int32_t number_in_job(const collecting *c, int32_t number)
+{
+    const bool lost = number >= 0 && c->window > 0 &&
+                      __builtin_add_overflow(number, c->e->windows.v[c->window - 1].more_steps, &number);
+    return lost ? NO_NUMBER : number;
+}
+
+/* Adds the event of the host to the list of its kind of marks, if it is one. */
+static void collect_mark(collecting *c, size_t i, int64_t base_ns)
+{
+    const tl_text name = tl_names_text(&c->e->names, c->e->name[i]);
+    const int64_t start_ns = c->e->ts_ns[i] + base_ns;
+    mark found = { .window = { start_ns, start_ns + tl_event_dur_ns(c->e, i), number_of(name), c->e->name[i] },
+                   .track = tl_event_track(c->e, i) };
+    int32_t *number = &found.window.number;
+    mark_list *list = &c->marks;
+    bool counts;
+
+    if (c->step_name != NULL || *number == NO_MARK) {
+        const bool other = c->marks.n == 0 && tl_event_cat(c->e, i) == TL_CAT_USER_ANNOTATION;
+        if (c->step_name != NULL ? !is_chosen(c, c->e->name[i]) : !other)
+            return;
+        const bool ordered = c->step_name != NULL || tl_iteration_of(name).serving != TL_NOT_SERVING;
+        *number = count_of(name, &found.family, &counts);
+        if (!ordered && !counts)
+            return;
+        list = ordered ? &c->ordered : &c->counted;
+        found.track = ordered ? (uint32_t)c->window : found.track;
+    }
+    c->nlost += *number == NO_NUMBER;
+    *number = number_in_job(c, *number);
+    tl_vec_push(list, found);
+}
+
+/* Returns the marks of the steps; *served: they are iterations of a server. */
+static mark_list *choose_marks(collecting *c, const tl_rules *rules, bool *served)
+{
+    *served = false;
+    if (c->step_name != NULL) {
+        number_chosen(&c->ordered, c->e);
+        return &c->ordered;
+    }
+    number_in_order(&c->ordered, 2, c->e);
+    choose_family(&c->counted);
+    *served = !rules->steps_differ && c->marks.n == 0 && c->ordered.n > 0;
+    return c->marks.n > 0 ? &c->marks : *served ? &c->ordered : &c->counted;
+}
+
+tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, const tl_rules *rules, tl_linked *out)
 {
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
+    collecting c = { .e = e, .step_name = rules->step_name, .known = tl_calloc(e->names.n + 1, 1) };
     tl_rank_view *view = &out->view;
-    mark_list marks = { 0 }, served = { 0 }, counted = { 0 }; /* served: track is the number of the window */
-    size_t window = 0;                                        /* index after the event's window */
 
     collect_windows(e, base_ns, out);
     for (size_t i = 0; i < e->n; i++) {
-        while (window < e->windows.n && e->windows.v[window].first_event <= i)
-            window++;
-        if (!(TL_CAT_BIT(tl_event_cat(e, i)) & host) || !(e->flags[i] & TL_EVENT_HAS_TS))
-            continue;
-        const tl_text name = tl_names_text(&e->names, e->name[i]);
-        const int64_t start_ns = e->ts_ns[i] + base_ns;
-        int32_t number = number_of(name);
-        mark found = { .window = { start_ns, start_ns + tl_event_dur_ns(e, i), number, e->name[i] } };
-        view->nlost_steps += number == NO_NUMBER;
-        const bool other = number == NO_MARK && marks.n == 0 && tl_event_cat(e, i) == TL_CAT_USER_ANNOTATION;
-        if (other && tl_iteration_of(name).serving != TL_NOT_SERVING) {
-            found.track = (uint32_t)window;
-            tl_vec_push(&served, found);
-            continue;
-        }
-        const bool counts = other && (number = count_of(name, &found.family)) != NO_MARK;
-        if (number == NO_MARK)
-            continue;
-        if (number >= 0 && window > 0 && __builtin_add_overflow(number, e->windows.v[window - 1].more_steps, &number))
-            number = NO_NUMBER;
-        found.window.number = number;
-        found.track = tl_event_track(e, i);
-        if (counts)
-            tl_vec_push(&counted, found);
-        else
-            tl_vec_push(&marks, found);
+        while (c.window < e->windows.n && e->windows.v[c.window].first_event <= i)
+            c.window++;
+        if (TL_CAT_BIT(tl_event_cat(e, i)) & host && e->flags[i] & TL_EVENT_HAS_TS)
+            collect_mark(&c, i, base_ns);
     }
-    number_iterations(&served, e);
-    choose_family(&counted);
-    view->served = iterations && marks.n == 0 && served.n > 0;
-    mark_list *of = marks.n > 0 ? &marks : view->served ? &served : &counted;
+    view->nlost_steps += c.nlost;
+    mark_list *of = choose_marks(&c, rules, &view->served);
     tl_step_window *steps = of->n > 0 ? tl_arena_take(&out->rest, of->n, sizeof *steps) : NULL;
     if (steps != NULL) {
         view->nagain_steps = drop_repeated_marks(of);
         make_windows(view, of, steps, &view->nsteps);
     }
-    free(marks.v);
-    free(served.v);
-    free(counted.v);
+    free(c.known);
+    free(c.marks.v);
+    free(c.ordered.v);
+    free(c.counted.v);
     view->steps = steps;
     return steps;
 }
 
-void tl_link_steps(const tl_trace *trace, tl_linked *out)
+void tl_link_steps(const tl_trace *trace, const tl_rules *rules, tl_linked *out)
 {
     *out = (tl_linked){ 0 };
-    tl_steps_collect(&trace->events, trace->meta.has_base ? trace->meta.base_ns : 0, true, out);
+    tl_steps_collect(&trace->events, trace->meta.has_base ? trace->meta.base_ns : 0, rules, out);
 }

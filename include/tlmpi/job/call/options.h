@@ -9,6 +9,7 @@
 #include "tlmpi/analysis/config.h"
 #include "tlmpi/base/ranges.h"
 #include "tlmpi/report/answers/fail_on.h"
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,6 +20,7 @@ typedef struct tl_options {
     const char *output;       /* -o PREFIX; NULL: from the paths */
     bool force;               /* -f: overwrite */
     const char *rules;        /* --rules FILE; NULL: the built-in rules alone */
+    regex_t *step_name;       /* --step-name: names of the ranges that are the steps; NULL: those that look like it */
     tl_ranges ranks;          /* --ranks: the ranks whose traces are read; empty: all */
     tl_ranges steps;          /* --steps: what the host began in these steps is analysed; empty: everything */
     tl_ranges times;          /* --time, in ns since the recording of the job began: what the host began then; empty:

@@ -1,4 +1,5 @@
 /* test_link.c - events to views: what is device work, which launch and step it belongs to, what kind it is. */
+#include "tlmpi/base/pattern.h"
 #include "view_text.h"
 #include <time.h>
 
@@ -313,6 +314,51 @@ static void annotations_that_count_are_steps(void)
     forget();
 }
 
+/* host   [ProfilerStep#9                                          ]
+ *        [train 7 of 9 ].[train 8 of 9][train 8 ]    [eval ]
+ *          [forward 3]     [forward 3 ]
+ */
+static const tl_rank_view *view_of_chosen(const char *pattern)
+{
+    tl_error err = { 0 };
+    regex_t compiled;
+    CU_ASSERT_EQUAL_FATAL(tl_pattern_compile(&compiled, "--step-name", pattern, &err), TL_OK);
+    step_name = &compiled;
+    const tl_rank_view *v = view_of(
+        MARK("user_annotation", "ProfilerStep#9", 5, 70) "," MARK("cpu_op", "train 7 of 9", 10, 10) "," MARK(
+            "user_annotation", "forward 3", 11, 5) "," MARK("user_annotation", "train 8 of 9", 25, 10) "," MARK(
+            "user_annotation", "forward 3", 27, 5) "," MARK("user_annotation", "train 8", 40, 9) "," MARK(
+            "user_annotation", "eval", 60, 8) "," MARK("gpu_user_annotation", "train 7 of 9", 12, 30),
+        "");
+    regfree(&compiled);
+    step_name = NULL;
+    return v;
+}
+
+static void ranges_of_a_chosen_name_are_the_steps(void)
+{
+    static const struct {
+        const char *pattern;
+        size_t n;
+        int32_t numbers[3];
+        int64_t starts_us[3], end_us;
+    } cases[] = { { "^train.* of", 2, { 7, 8 }, { 10, 25 }, 35 },          /* numbers that differ are the steps' */
+                  { "^train", 3, { 0, 1, 2 }, { 10, 25, 40 }, 49 },        /* 8 is there twice */
+                  { "train|forward", 3, { 0, 1, 2 }, { 10, 25, 40 }, 49 }, /* what is within one is a part of it */
+                  { "eval", 1, { 0 }, { 60 }, 68 },
+                  { "nothing", 0, { 0 }, { 0 }, 0 } };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const tl_rank_view *v = view_of_chosen(cases[i].pattern);
+        CU_ASSERT_EQUAL_FATAL(v->nsteps, cases[i].n);
+        for (size_t k = 0; k < v->nsteps; k++)
+            CU_ASSERT(v->steps[k].number == cases[i].numbers[k] && v->steps[k].start_ns == cases[i].starts_us[k] * 1000 &&
+                      v->steps[k].end_ns == (k + 1 < v->nsteps ? v->steps[k + 1].start_ns : cases[i].end_us * 1000));
+        CU_ASSERT(!v->served);
+        forget();
+    }
+}
+
 static void collective_arguments_make_any_kernel_communication(void)
 {
     const tl_rank_view *v = view_of("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"mystery\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":1,"
@@ -378,6 +424,7 @@ int main(void)
         TEST(iterations_of_a_server_are_steps_in_order_of_time),
         TEST(steps_of_training_come_before_iterations_and_one_iteration_is_none),
         TEST(annotations_that_count_are_steps),
+        TEST(ranges_of_a_chosen_name_are_the_steps),
         TEST(collective_arguments_make_any_kernel_communication),
         TEST(the_launching_operator_speaks_where_no_rule_does),
         TEST(a_launch_is_in_the_innermost_operator_that_lasts_as_long),

@@ -8,12 +8,13 @@
 
 static tl_trace trace;
 static tl_linked linked;
+static const regex_t *step_name; /* --step-name; NULL: none */
 
 /* Reads the entries as a run does, and links them.  `more` stands after the array: ", \"baseTimeNanoseconds\": 5". */
 static inline const tl_rank_view *view_of(const char *entries, const char *more)
 {
     const tl_read_options options = { .keep = TL_LINK_KEEP };
-    const tl_rules rules = { 0 };
+    const tl_rules rules = { .step_name = step_name };
     tl_error err = { 0 };
     char text[16384];
 
