@@ -9,18 +9,20 @@
     V(TL_COUNTED_BY_KERNEL, "kernel",                                                                                  \
       "equally many kernels as ranges, with the same names: the n-th range belongs to the n-th kernel")                \
     V(TL_COUNTED_BY_LAUNCH, "launch", "equally many launches as ranges, and no kernels")                               \
-    V(TL_COUNTED_BY_NOTHING, "unknown", "numbers or names differ: the operator of a range is unknown")
+    V(TL_COUNTED_BY_NOTHING, "unknown", "numbers or names differ: the operator of a range is unknown")                 \
+    V(TL_COUNTED_BY_TIME, "sample", "samples of the device over time, which belong to no kernel")
 typedef enum tl_counted_by { TL_COUNTED_BY_VALUES(TL_VALUE_NAME) } tl_counted_by;
 TL_LABELS(counted_by);
 
-/* Counters of cuda_profiler_range.  The i-th range in time, with a value or not, belongs to the i-th kernel, or the
- * i-th launch, of the rank: the times of ranges are not the times of their kernels.  Where the numbers of ranges and
- * kernels (or launches) differ, nothing tells which kernel a range belongs to. */
+/* Counters of cuda_profiler_range, and of samples (hardware_counters), which belong to no kernel.  The i-th range in
+ * time, with a value or not, belongs to the i-th kernel, or the i-th launch, of the rank: the times of ranges are not
+ * the times of their kernels.  Where the numbers of ranges and kernels (or launches) differ, nothing tells which kernel
+ * a range belongs to. */
 #define TL_COUNTER_FIELDS(F, T)                                                                                        \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, place, KEY, "", "counters by name; rows of a counter by sum, largest first, ties by name")               \
     F(T, NAME, counter, LABEL, "", "the counter, in its own unit")                                                     \
-    F(T, I64, count, MEASURE, "", "ranges that have it")                                                               \
+    F(T, I64, count, MEASURE, "", "ranges, or samples, that have it")                                                  \
     F(T, F64, sum, MEASURE, "", "sum of its values")                                                                   \
     F(T, F64, min, MEASURE, "", "smallest")                                                                            \
     F(T, F64, max, MEASURE, "", "largest")                                                                             \

@@ -149,12 +149,14 @@ typedef struct tl_device_range {
     uint32_t name, uid;
 } tl_device_range;
 
-/* A hardware counter of a range (cuda_profiler_range), which mostly is one kernel; a range has many counters. */
+/* A hardware counter of a range (cuda_profiler_range), which mostly is one kernel; a range has many counters.  Or that
+ * of a sample of the device, of whatever it did then. */
 typedef struct tl_counted {
     int64_t start_ns;
     uint32_t uid;           /* of the range */
     uint32_t name, counter; /* names of the range and of the counter; TL_NO_NAME: the range has no name, or no value */
     double value;
+    bool sampled;
 } tl_counted;
 
 /* Memory that an allocator holds, recorded when it allocates or frees. */
@@ -200,7 +202,7 @@ typedef struct tl_rank_view {
     const tl_group *groups;      /* process groups, in order of first use */
     size_t ngroups;
     const tl_names *names;
-    const tl_counted *counted; /* by (start, uid, counter) */
+    const tl_counted *counted; /* by (sampled, start, uid, counter) */
     size_t ncounted;
     const tl_memory *memory; /* by (device, time, uid) */
     size_t nmemory;

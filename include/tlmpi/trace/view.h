@@ -76,7 +76,7 @@ tl_collective tl_collective_of(tl_text name);
     (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC) | TL_CAT_BIT(TL_CAT_RUNTIME) | TL_CAT_BIT(TL_CAT_DRIVER) |              \
      TL_CAT_BIT(TL_CAT_CPU_OP) | TL_CAT_BIT(TL_CAT_PYTHON) | TL_CAT_BIT(TL_CAT_USER_ANNOTATION) |                      \
      TL_CAT_BIT(TL_CAT_PROFILER_RANGE) | TL_CAT_BIT(TL_CAT_INSTANT) | TL_CAT_BIT(TL_CAT_GPU_ANNOTATION) |              \
-     TL_CAT_BIT(TL_CAT_FWDBWD))
+     TL_CAT_BIT(TL_CAT_FWDBWD) | TL_CAT_BIT(TL_CAT_SAMPLE))
 
 /* Returns the device of an event: from its args; else, for device work, the number of its process; -1: neither. */
 int32_t tl_event_device(const tl_events *events, size_t event);

@@ -37,6 +37,7 @@ static const struct {
     { "cpu_instant_event", TL_CAT_INSTANT },
     { "overhead", TL_CAT_OVERHEAD },
     { "cuda_profiler_range", TL_CAT_PROFILER_RANGE },
+    { "hardware_counters", TL_CAT_SAMPLE },
     { "Trace", TL_CAT_TRACE },
 };
 

@@ -25,8 +25,9 @@ static tl_text number_of(tl_text value)
     return text.n > 0 ? text : value;
 }
 
-/* Adds every number among the args of a range as a counter; of several with one name, the last.  A range without
- * numbers is added as well: the order of ranges determines whose counters they are. */
+/* Adds every number among the args of a range or sample as a counter, of the event's name if it has none; of several
+ * with one name, the last.  A range without numbers is added as well: the order of ranges determines whose counters
+ * they are. */
 static void add_counters(tl_events *e, tl_text args)
 {
     tl_text rest = tl_json_inside(args), key, value;
@@ -38,7 +39,7 @@ static void add_counters(tl_events *e, tl_text args)
         double number;
         if (!tl_decimal_to_double(text.p, text.n, &number) || !isfinite(number))
             continue;
-        uint32_t name = tl_value_keep(e, key, TL_TEXT_MAX);
+        uint32_t name = key.n > 0 ? tl_value_keep(e, key, TL_TEXT_MAX) : e->name[event];
         for (at = first; at < e->counters.n && e->counters.v[at].name != name; at++)
             ;
         if (at == e->counters.n)
@@ -53,7 +54,9 @@ void tl_measured_take(tl_events *e, const tl_fields *f)
 {
     uint32_t name = e->name[e->n - 1];
 
-    if (tl_event_cat(e, e->n - 1) == TL_CAT_PROFILER_RANGE)
+    const tl_cat cat = tl_event_cat(e, e->n - 1);
+
+    if (cat == TL_CAT_PROFILER_RANGE || cat == TL_CAT_SAMPLE)
         add_counters(e, f->args);
     else if (name != TL_NO_NAME && tl_text_is(tl_names_text(&e->names, name), "[memory]"))
         tl_vec_push(&e->memory,

@@ -11,7 +11,7 @@
 static inline bool tl_measured_is(const tl_events *events)
 {
     return TL_CAT_BIT(tl_event_cat(events, events->n - 1)) &
-           (TL_CAT_BIT(TL_CAT_PROFILER_RANGE) | TL_CAT_BIT(TL_CAT_INSTANT));
+           (TL_CAT_BIT(TL_CAT_PROFILER_RANGE) | TL_CAT_BIT(TL_CAT_SAMPLE) | TL_CAT_BIT(TL_CAT_INSTANT));
 }
 
 void tl_measured_take(tl_events *events, const tl_fields *fields);

@@ -59,35 +59,31 @@ static void renumber_classes(tl_events *to, const tl_events *from, renumbering *
     free(category);
 }
 
+/* Appends a side table of events from index `first` on. */
+#define APPEND_SIDE(side)                                                                                              \
+    for (size_t i = 0; i < from->side.n; i++) {                                                                        \
+        tl_vec_push(&to->side, from->side.v[i]);                                                                       \
+        to->side.v[to->side.n - 1].event += first;                                                                     \
+    }
+
 static void append_sides(tl_events *to, const tl_events *from, uint32_t first, const renumbering *r)
 {
-    TL_EACH (const tl_copy_args, side, from->copies) {
-        tl_vec_push(&to->copies, *side);
-        to->copies.v[to->copies.n - 1].event += first;
-    }
-    TL_EACH (const tl_wait_args, side, from->waits) {
-        tl_vec_push(&to->waits, *side);
-        to->waits.v[to->waits.n - 1].event += first;
-    }
-    TL_EACH (const tl_grid_args, side, from->grids)
-        tl_vec_push(&to->grids, (tl_grid_args){ side->event + first, side->blocks });
-    TL_EACH (const tl_memory_args, side, from->memory) {
-        tl_vec_push(&to->memory, *side);
-        to->memory.v[to->memory.n - 1].event += first;
-    }
-    TL_EACH (const tl_shape_args, side, from->shapes) {
-        tl_vec_push(&to->shapes, *side);
-        to->shapes.v[to->shapes.n - 1].event += first;
-    }
-    TL_EACH (const tl_counter_arg, side, from->counters)
-        tl_vec_push(&to->counters, (tl_counter_arg){ side->event + first, name_in(r, side->name), side->value });
-    TL_EACH (const tl_coll_args, side, from->colls) {
-        tl_vec_push(&to->colls, *side);
-        tl_coll_args *c = &to->colls.v[to->colls.n - 1];
+    const size_t ncounters = to->counters.n, ncolls = to->colls.n;
+
+    APPEND_SIDE(copies)
+    APPEND_SIDE(waits)
+    APPEND_SIDE(grids)
+    APPEND_SIDE(memory)
+    APPEND_SIDE(shapes)
+    APPEND_SIDE(counters)
+    APPEND_SIDE(colls)
+    for (size_t i = ncounters; i < to->counters.n; i++)
+        to->counters.v[i].name = name_in(r, to->counters.v[i].name);
+    for (size_t i = ncolls; i < to->colls.n; i++) {
+        tl_coll_args *c = &to->colls.v[i];
         uint32_t *texts[] = {
             &c->name, &c->dtype, &c->pg_name, &c->pg_desc, &c->pg_ranks, &c->in_split, &c->out_split
         };
-        c->event += first;
         for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
             *texts[k] = name_in(r, *texts[k]);
     }
@@ -210,10 +206,8 @@ void tl_trace_add_window(tl_trace *whole, tl_trace *next, const tl_window *windo
     int64_t base_ns = next->meta.has_base ? next->meta.base_ns : 0, ignored;
     tl_event_window at = { .number = window->number, .more_steps = window->more_steps };
 
-    base_ns -= first                  ? base_ns
-               : whole->meta.has_base ? whole->meta.base_ns
-                                      : 0; /* the first window's base is added to
-                                                                                  * all */
+    /* the first window's base is added to all */
+    base_ns -= first ? base_ns : whole->meta.has_base ? whole->meta.base_ns : 0;
     for (size_t i = 0; i < next->events.n; i++)
         next->events.ts_ns[i] = tl_ns_between(tl_ns_sum(next->events.ts_ns[i], base_ns), window->closed_ns);
     name_window(&next->report, window->number);

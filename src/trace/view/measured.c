@@ -4,7 +4,7 @@
 /* Device types of PyTorch. */
 enum { HOST = 0 };
 
-TL_SORT_BY(by_start, tl_counted, start_ns, uid, counter, value)
+TL_SORT_BY(by_start, tl_counted, sampled, start_ns, uid, counter, value)
 TL_SORT_BY(by_device, tl_memory, device, at_ns, uid)
 
 static void collect_counters(const tl_events *e, tl_linked *out)
@@ -14,7 +14,9 @@ static void collect_counters(const tl_events *e, tl_linked *out)
 
     TL_EACH (const tl_counter_arg, c, e->counters)
         if (e->flags[c->event] & TL_EVENT_HAS_TS)
-            v[n++] = (tl_counted){ e->ts_ns[c->event], e->uid[c->event], e->name[c->event], c->name, c->value };
+            v[n++] = (tl_counted){ e->ts_ns[c->event], e->uid[c->event],
+                                   e->name[c->event],  c->name,
+                                   c->value,           tl_event_cat(e, c->event) == TL_CAT_SAMPLE };
     tl_sort(v, n, sizeof *v, by_start);
     out->view.counted = v;
     out->view.ncounted = n;

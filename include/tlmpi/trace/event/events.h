@@ -34,6 +34,7 @@ typedef enum tl_cat {
     TL_CAT_INSTANT,         /* cpu_instant_event: memory events */
     TL_CAT_OVERHEAD,        /* overhead */
     TL_CAT_PROFILER_RANGE,  /* cuda_profiler_range */
+    TL_CAT_SAMPLE,          /* hardware_counters: samples of counters over time */
     TL_CAT_TRACE,           /* Trace: spans everything and is not work */
     TL_CAT_OTHER,
     TL_NCATS
@@ -122,8 +123,8 @@ typedef struct tl_coll_args {
     int64_t rank_start, rank_stride; /* Global rank start, stride */
 } tl_coll_args;
 
-/* A counter of a cuda_profiler_range.  A range has many counters; a range without counters has one entry without a
- * name. */
+/* A counter of a cuda_profiler_range, or of a sample.  A range has many counters; a range without counters has one
+ * entry without a name. */
 typedef struct tl_counter_arg {
     uint32_t event;
     uint32_t name; /* names id */

@@ -93,26 +93,30 @@ static void add(void *sum, const void *row)
 /* Makes a row for each value, then one for each call stack, kernel and counter. */
 static void sum_up(counting *c)
 {
-    for (size_t i = 0; i + 1 < c->ranges.n; i++)
-        for (size_t v = c->ranges.v[i]; v < c->ranges.v[i + 1]; v++) {
-            const tl_counted *counted = &c->view->counted[v];
-            const tl_instant *launch = c->known_by != TL_COUNTED_BY_NOTHING ? &c->launches.v[i] : NULL;
-            const bool by_kernel = c->known_by == TL_COUNTED_BY_KERNEL;
-            if (counted->counter == TL_NO_NAME)
-                continue;
-            tl_vec_push(&c->rows, (tl_counter_row){
-                                      .rank = c->view->rank,
-                                      .counter = counted->counter,
-                                      .count = 1,
-                                      .sum = counted->value,
-                                      .min = counted->value,
-                                      .max = counted->value,
-                                      .known_by = (uint8_t)c->known_by,
-                                      .operator= launch != NULL ? tl_op_name(c->view, launch->op) : TL_NO_NAME,
-                                      .kernel = by_kernel ? c->view->kernels[c->kernels.v[i]].name : counted->name,
-                                      .stack = launch != NULL ? launch->stack : TL_NO_NAME,
-                                  });
-        }
+    for (size_t v = 0, i = 0; v < c->view->ncounted; v++) {
+        const tl_counted *counted = &c->view->counted[v];
+        while (!counted->sampled && v >= c->ranges.v[i + 1])
+            i++;
+        const tl_counted_by known_by = counted->sampled ? TL_COUNTED_BY_TIME : c->known_by;
+        const bool by_kernel = known_by == TL_COUNTED_BY_KERNEL, by_launch = known_by == TL_COUNTED_BY_LAUNCH;
+        const tl_instant *launch = by_kernel || by_launch ? &c->launches.v[i] : NULL;
+        if (counted->counter == TL_NO_NAME)
+            continue;
+        tl_vec_push(&c->rows, (tl_counter_row){
+                                  .rank = c->view->rank,
+                                  .counter = counted->counter,
+                                  .count = 1,
+                                  .sum = counted->value,
+                                  .min = counted->value,
+                                  .max = counted->value,
+                                  .known_by = (uint8_t)known_by,
+                                  .operator= launch != NULL ? tl_op_name(c->view, launch->op) : TL_NO_NAME,
+                                  .kernel = by_kernel          ? c->view->kernels[c->kernels.v[i]].name
+                                            : counted->sampled ? TL_NO_NAME
+                                                               : counted->name,
+                                  .stack = launch != NULL ? launch->stack : TL_NO_NAME,
+                              });
+    }
     c->rows.n = tl_merge_equal(c->rows.v, c->rows.n, sizeof *c->rows.v, by_stack, add);
 }
 
@@ -156,10 +160,11 @@ static void counter_per_rank(const tl_rank_view *view, const tl_config *config, 
     (void)config;
     if (view->ncounted == 0)
         return;
-    for (size_t i = 0; i < view->ncounted; i++)
-        if (i == 0 || view->counted[i].uid != view->counted[i - 1].uid)
-            tl_vec_push(&c.ranges, i);
-    tl_vec_push(&c.ranges, view->ncounted);
+    size_t n = 0;
+    for (; n < view->ncounted && !view->counted[n].sampled; n++)
+        if (n == 0 || view->counted[n].uid != view->counted[n - 1].uid)
+            tl_vec_push(&c.ranges, n);
+    tl_vec_push(&c.ranges, n);
     find_launches(&c);
     if (c.launches.n + 1 == c.ranges.n && names_agree(&c)) {
         c.known_by = c.kernels.n > 0 ? TL_COUNTED_BY_KERNEL : TL_COUNTED_BY_LAUNCH;

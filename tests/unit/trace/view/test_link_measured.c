@@ -8,7 +8,9 @@
 #define RANGE(ts, args) "{\"ph\":\"X\",\"cat\":\"cuda_profiler_range\",\"name\":\"gemm\",\"pid\":0,\"tid\":0,\"ts\":" #ts ",\"dur\":2,\"args\":{" args "}}"
 #define MEMORY(ts, args)                                                                                               \
     "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\",\"name\":\"[memory]\",\"pid\":1,\"tid\":1,\"ts\":" #ts ",\"args\":{" args "}}"
+#define SAMPLE(ts, args) "{\"ph\":\"C\",\"cat\":\"hardware_counters\",\"name\":\"busy\",\"pid\":\"GPU 0 Counters\",\"ts\":" #ts ",\"args\":{" args "}}"
 #define ENTRIES                                                                                                        \
+    SAMPLE(1, "\"\": 41.5") "," SAMPLE(2, "\"idle\": 3") ","                                                           \
     RANGE(7, "\"x.sum\": 99, \"x.sum\": 12, \"of\": \"no number\", \"nested\": {\"y\": [1, 2]}, \"x.avg\": 1.5") ","                  \
     RANGE(3, "\"x.sum\": \"-1e3\"") ","                                                                                \
     RANGE(5, "\"x.sum\": null, \"x.avg\": 1e999") "," RANGE(6, "") ","                                                                                    \
@@ -25,16 +27,19 @@ static void check_view(tl_trace *trace)
     tl_link(trace, &rules, 3, &linked);
     const tl_rank_view *v = &linked.view;
 
-    CU_ASSERT_EQUAL_FATAL(v->ncounted, 5);
+    CU_ASSERT_EQUAL_FATAL(v->ncounted, 7);
     CU_ASSERT_EQUAL(v->counted[0].start_ns, 3000);
     CU_ASSERT_EQUAL(v->counted[0].value, -1000);
     CU_ASSERT_TRUE(v->counted[1].start_ns == 5000 && v->counted[2].start_ns == 6000); /* these have no value */
     CU_ASSERT_TRUE(v->counted[1].counter == TL_NO_NAME && v->counted[2].counter == TL_NO_NAME);
-    CU_ASSERT_EQUAL(v->counted[3].uid, 0);
-    CU_ASSERT_EQUAL(v->counted[4].uid, 0);
+    CU_ASSERT_EQUAL(v->counted[3].uid, 2);
+    CU_ASSERT_EQUAL(v->counted[4].uid, 2);
     CU_ASSERT_EQUAL(v->counted[3].value + v->counted[4].value, 13.5);
     CU_ASSERT_TRUE(tl_text_is(tl_names_text(v->names, v->counted[0].name), "gemm"));
     CU_ASSERT_TRUE(tl_text_is(tl_names_text(v->names, v->counted[0].counter), "x.sum"));
+    CU_ASSERT_TRUE(!v->counted[4].sampled && v->counted[5].sampled && v->counted[5].start_ns == 1000);
+    CU_ASSERT_TRUE(v->counted[5].value == 41.5 && tl_text_is(tl_names_text(v->names, v->counted[5].counter), "busy"));
+    CU_ASSERT_TRUE(v->counted[6].value == 3 && tl_text_is(tl_names_text(v->names, v->counted[6].counter), "idle"));
 
     CU_ASSERT_EQUAL_FATAL(v->nmemory, 3);
     CU_ASSERT_EQUAL(v->memory[0].device, -1);

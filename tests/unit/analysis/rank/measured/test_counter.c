@@ -8,7 +8,7 @@
 static const tl_config config = { 0 };
 
 typedef struct counted {
-    const char *range, *counter;
+    const char *range, *counter; /* range: NULL: it is a sample */
     double value;
 } counted;
 
@@ -19,8 +19,10 @@ static const tl_counter_row *rows_of(drawing *d, const counted *v, size_t n, siz
 
     for (size_t i = 0; i < n; i++)
         of[i] = (tl_counted){
-            (int64_t)i, 500 + (uint32_t)i, tl_names_intern(&d->names, v[i].range, strlen(v[i].range)),
-            v[i].counter != NULL ? tl_names_intern(&d->names, v[i].counter, strlen(v[i].counter)) : TL_NO_NAME, v[i].value
+            (int64_t)i, 500 + (uint32_t)i, 
+            v[i].range != NULL ? tl_names_intern(&d->names, v[i].range, strlen(v[i].range)) : TL_NO_NAME,
+            v[i].counter != NULL ? tl_names_intern(&d->names, v[i].counter, strlen(v[i].counter)) : TL_NO_NAME, v[i].value,
+            v[i].range == NULL
         };
     d->view.counted = of;
     d->view.ncounted = n;
@@ -70,6 +72,18 @@ static void a_range_without_a_value_keeps_its_place(void)
     CU_ASSERT_TRUE(is_named(d, r->kernel, "gemm") && is_named(d, r->operator, "conv"));
     CU_ASSERT_EQUAL(r->count, 2);
     CU_ASSERT_EQUAL(r->sum, 40);
+    drawing_free(d);
+}
+
+static void samples_belong_to_no_kernel(void)
+{
+    drawing *d = draw(HOST, NULL);
+    d->view.nlaunches = 0;
+    const counted v[] = { { "gemm", "fma", 10 }, { "relu", "fma", 1 }, { "gemm", "fma", 30 }, { NULL, "busy", 50 }, { NULL, "busy", 90 } };
+    const tl_counter_row *r = rows_of(d, v, COUNT(v), 3);
+    CU_ASSERT_TRUE(is_named(d, r[0].counter, "busy") && r[0].kernel == TL_NO_NAME && r[0].operator== TL_NO_NAME);
+    CU_ASSERT_TRUE(r[0].known_by == TL_COUNTED_BY_TIME && r[0].count == 2 && r[0].sum == 140 && r[0].max == 90);
+    CU_ASSERT_TRUE(is_named(d, r[1].kernel, "gemm") && r[1].known_by == TL_COUNTED_BY_LAUNCH && r[1].count == 2);
     drawing_free(d);
 }
 
@@ -173,6 +187,7 @@ int main(void)
         TEST(the_ith_range_is_the_ith_launch),
         TEST(a_range_without_a_value_keeps_its_place),
         TEST(ranges_without_any_value_have_no_rows),
+        TEST(samples_belong_to_no_kernel),
         TEST(a_range_has_the_call_stack_of_its_launch),
         TEST(an_operator_lasts_as_long_as_its_launch),
         TEST(fused_multiply_adds_are_two_operations),
