@@ -228,7 +228,9 @@ static bool refuses(const tl_db *db, char *why, size_t size)
         if (tl_db_has(db, tables[t].name, NULL))
             return false;
     snprintf(why, size, "%s",
-             is_export
+             tl_db_has(db, "COMPUTE_TASK_INFO", NULL) || tl_db_has(db, "RANK_DEVICE_MAP", NULL)
+                 ? "of Ascend's torch_npu profiler, whose traces are not read"
+             : is_export
                  ? "expected work of CUDA (tables CUPTI_ACTIVITY_KIND_...) in this export of Nsight Systems, found none"
                  : "an SQLite database of another program than Nsight Systems or rocprofv3, which is not read");
     return true;

@@ -124,6 +124,8 @@ static void a_look_tells_what_one_process_was_started_with(void)
     CU_ASSERT(look.kind == TL_INPUT_UNREADABLE && strstr(look.why, "found none") != NULL);
     tl_look_at(database("other.sqlite", "CREATE TABLE t(x);", ""), false, false, &look);
     CU_ASSERT(look.kind == TL_INPUT_OTHER && strstr(look.why, "another program") != NULL);
+    tl_look_at(database("npu.db", "CREATE TABLE RANK_DEVICE_MAP(rankId, deviceId);", ""), false, false, &look);
+    CU_ASSERT(look.kind == TL_INPUT_OTHER && strstr(look.why, "Ascend") != NULL);
     tl_look_at(scratch_text("head.sqlite", "SQLite format 3"), false, false, &look);
     CU_ASSERT(look.kind == TL_INPUT_UNREADABLE && strstr(look.why, "expected an SQLite database") != NULL);
 }
