@@ -5,25 +5,19 @@
 #define BIT(key) (UINT64_C(1) << (key))
 
 /* Keys of args that the columns of the trace do not use. */
-#define KEY_EXTERNAL_ID     TL_KEY_HOOK
-#define KEY_LABELS          ((tl_key)(TL_KEY_HOOK + 1))
-#define KEY_INPUT_DIMS      ((tl_key)(TL_KEY_HOOK + 2))
-#define KEY_INPUT_STRIDES   ((tl_key)(TL_KEY_HOOK + 3))
-#define KEY_CONCRETE_INPUTS ((tl_key)(TL_KEY_HOOK + 4))
+#define KEY_EXTERNAL_ID   TL_KEY_HOOK
+#define KEY_LABELS        ((tl_key)(TL_KEY_HOOK + 1))
+#define KEY_INPUT_STRIDES ((tl_key)(TL_KEY_HOOK + 2))
 
 static tl_key key_of(const char *p, size_t n)
 {
     switch (n) {
     case 6:
         return memcmp(p, "labels", 6) == 0 ? KEY_LABELS : TL_KEY_UNKNOWN;
-    case 10:
-        return memcmp(p, "Input Dims", 10) == 0 ? KEY_INPUT_DIMS : TL_KEY_UNKNOWN;
     case 11:
         return memcmp(p, "External id", 11) == 0 ? KEY_EXTERNAL_ID : TL_KEY_UNKNOWN;
     case 13:
         return memcmp(p, "Input Strides", 13) == 0 ? KEY_INPUT_STRIDES : TL_KEY_UNKNOWN;
-    case 15:
-        return memcmp(p, "Concrete Inputs", 15) == 0 ? KEY_CONCRETE_INPUTS : TL_KEY_UNKNOWN;
     default:
         return TL_KEY_UNKNOWN;
     }
@@ -70,9 +64,9 @@ static tl_more more_of(tl_events *e, const tl_fields *f)
         .id = ref_of(e, tl_fields_get(f, TL_KEY_ID)),
         .kind = tl_value_name(e, tl_fields_get(f, TL_KEY_KIND)),
         .labels = json_of(e, tl_fields_get(f, KEY_LABELS)),
-        .input_dims = json_of(e, tl_fields_get(f, KEY_INPUT_DIMS)),
+        .input_dims = json_of(e, tl_fields_get(f, TL_KEY_INPUT_DIMS)),
         .input_strides = json_of(e, tl_fields_get(f, KEY_INPUT_STRIDES)),
-        .concrete_inputs = json_of(e, tl_fields_get(f, KEY_CONCRETE_INPUTS)),
+        .concrete_inputs = json_of(e, tl_fields_get(f, TL_KEY_CONCRETE_INPUTS)),
         .has = (f->args.n > 0 ? TL_MORE_ARGS : 0) | (is_there(f, TL_KEY_PH) ? TL_MORE_PH : 0) |
                (is_there(f, TL_KEY_PID) ? TL_MORE_PID : 0) | (is_there(f, TL_KEY_TID) ? TL_MORE_TID : 0) |
                (f->seen & BIT(TL_KEY_CORRELATION) ? TL_MORE_CORRELATION : 0) |

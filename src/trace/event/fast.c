@@ -16,6 +16,7 @@
  * of keys with few values are part of a piece; pieces that differ only in such numbers share their successors.
  */
 #include "keys.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/load.h"
 #include "tlmpi/base/text.h"
 #include "tlmpi/trace/event/fields.h"
@@ -69,13 +70,13 @@ static inline const char *pass_digits(const char *p)
     }
 }
 
-/* Whether the text at p begins with the piece. */
-static inline bool stands_at(const char *p, const tl_piece *piece)
+/* Whether the text at p begins with these n bytes, at most `most`: a constant, for the compiler. */
+static inline bool stands_at(const char *p, const char *text, size_t n, size_t most)
 {
-    for (size_t i = 0; i < TL_PIECE_MAX; i += 16) {
-        unsigned other = mask_of(_mm_cmpeq_epi8(load(p + i), load(piece->text + i))) ^ 0xffff;
+    for (size_t i = 0; i < most; i += 16) {
+        unsigned other = mask_of(_mm_cmpeq_epi8(load(p + i), load(text + i))) ^ 0xffff;
         if (other != 0)
-            return i + (size_t)__builtin_ctz(other) >= piece->n;
+            return i + (size_t)__builtin_ctz(other) >= n;
     }
     return true;
 }
@@ -109,10 +110,10 @@ static inline const char *pass_digits(const char *p)
     return p;
 }
 
-/* Whether the text at p begins with the piece. */
-static inline bool stands_at(const char *p, const tl_piece *piece)
+static inline bool stands_at(const char *p, const char *text, size_t n, size_t most)
 {
-    return memcmp(p, piece->text, piece->n) == 0;
+    (void)most;
+    return strncmp(p, text, n) == 0;
 }
 
 static inline const char *skip_string(const char *p)
@@ -209,10 +210,10 @@ static inline const char *read_number(const char *p, tl_value *v)
     return end;
 }
 
-static const char *skip_nested(const char *p, char opening);
+static const char *skip_nested(const char *p, tl_layouts *l);
 
 /* Reads any value into *v. */
-static inline const char *read_value(const char *p, tl_value *v)
+static inline const char *read_value(const char *p, tl_layouts *l, tl_value *v)
 {
     const char *q;
 
@@ -225,7 +226,7 @@ static inline const char *read_value(const char *p, tl_value *v)
         return q + 1;
     case '{':
     case '[':
-        q = skip_nested(p + 1, *p);
+        q = skip_nested(p, l);
         *v = (tl_value){ { p, (size_t)((uintptr_t)q - (uintptr_t)p) }, TL_VALUE_OTHER, 0, TL_DIGITS_UNREAD };
         return q;
     case 't':
@@ -249,7 +250,7 @@ static inline const char *skip_scalar(const char *p)
 }
 
 /* Skips an array or object; p is after its opening bracket. */
-static const char *skip_nested(const char *p, char opening)
+static const char *skip_brackets(const char *p, char opening)
 {
     char closing[DEEPEST];
     int depth = 0;
@@ -292,6 +293,33 @@ static const char *skip_nested(const char *p, char opening)
     }
 }
 
+/* Returns the two places of the array or object at p, chosen by its beginning: all of a short list, else 32 bytes. */
+static inline tl_nested *nested_at(const char *p, tl_layouts *l)
+{
+    const unsigned char *u = (const unsigned char *)p;
+    uint64_t h = load64(u) * TL_HASH_ROOT7 + load64(u + 8);
+    if (p[1] == '[' || memchr(p, ']', 16) == NULL)
+        h = (h * TL_HASH_ROOT7 + load64(u + 16)) * TL_HASH_ROOT7 + load64(u + 24);
+    return l->nested[(h * TL_HASH_ROOT3 >> 32) % TL_NESTED];
+}
+
+/* Skips the array or object at p.  Shapes and grids recur: text that begins with an earlier array or object is that
+ * one again. */
+static const char *skip_nested(const char *p, tl_layouts *l)
+{
+    tl_nested *kept = nested_at(p, l);
+    for (int i = 0; i < 2; i++)
+        if (kept[i].n > 0 && stands_at(p, kept[i].text, kept[i].n, TL_NESTED_MAX))
+            return p + kept[i].n;
+    const char *end = skip_brackets(p + 1, *p);
+    if (end != NULL && (size_t)(end - p) <= TL_NESTED_MAX) {
+        kept[1] = kept[0];
+        kept->n = (size_t)(end - p);
+        memcpy(kept->text, p, kept->n);
+    }
+    return end;
+}
+
 /* Reads the key at p; returns the position of its value. */
 static inline const char *read_key(const char *p, tl_text *key)
 {
@@ -312,14 +340,14 @@ static inline const char *read_key(const char *p, tl_text *key)
 
 /* Makes the value at p, n bytes after the piece's beginning, part of the piece.  Returns its end; NULL: it is not
  * added. */
-static const char *read_inner(const char *p, size_t n, tl_piece *piece)
+static const char *read_inner(const char *p, size_t n, tl_layouts *l, tl_piece *piece)
 {
     tl_value v;
 
     if (piece->key >= TL_NKEYS || !(INNER_KEYS >> piece->key & 1) || n >= TL_PIECE_MAX ||
         piece->ninner == sizeof piece->inner / sizeof *piece->inner)
         return NULL;
-    const char *end = read_value(p, &v);
+    const char *end = read_value(p, l, &v);
     const bool word = *p == '"';
     if (end == NULL || (!word && (v.digits == TL_DIGITS_UNREAD || v.ndecimals > 0)) || v.text.n > TL_PIECE_MAX)
         return NULL;
@@ -332,7 +360,8 @@ static const char *read_inner(const char *p, size_t n, tl_piece *piece)
 
 /* Parses the piece that begins at p, after a value inside or outside of args, or (first) after the entry's '{'.
  * Returns its end. */
-static const char *read_piece(const char *p, bool first, bool in_args, tl_hook_key *key_of, tl_piece *piece)
+static const char *read_piece(const char *p, bool first, bool in_args, tl_hook_key *key_of, tl_layouts *l,
+                              tl_piece *piece)
 {
     const char *const begin = p, *end = NULL; /* end: of the longest piece that can be kept */
     tl_piece longest = { .n = 0 };
@@ -374,7 +403,7 @@ static const char *read_piece(const char *p, bool first, bool in_args, tl_hook_k
             break;
         longest = *piece;
         end = p;
-        const char *after = read_inner(p, (size_t)(p - begin), piece);
+        const char *after = read_inner(p, (size_t)(p - begin), l, piece);
         if (after == NULL)
             return p;
         p = after;
@@ -413,11 +442,11 @@ static inline tl_piece *known_piece(tl_piece *last, const char *p)
 {
     tl_piece *first = last->next, *before = first;
 
-    if (first == NULL || stands_at(p, first))
+    if (first == NULL || stands_at(p, first->text, first->n, TL_PIECE_MAX))
         return first;
     for (int i = 1; i < TRIES && before->other != NULL; i++, before = before->other) {
         tl_piece *piece = before->other;
-        if (stands_at(p, piece)) {
+        if (stands_at(p, piece->text, piece->n, TL_PIECE_MAX)) {
             before->other = piece->other;
             piece->other = first;
             return last->next = piece;
@@ -444,7 +473,7 @@ size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *k
             last = piece->kin;
         } else {
             piece = &fresh;
-            p = read_piece(p, p == start + 1, in_args, key_of, piece);
+            p = read_piece(p, p == start + 1, in_args, key_of, layouts, piece);
             if (p == NULL)
                 return 0;
             last = keep_piece(layouts, last, begin, (size_t)(p - begin), piece);
@@ -468,9 +497,9 @@ size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *k
         }
         if (piece->key < TL_NKEYS) {
             f->seen |= TL_KEY_BIT(piece->key);
-            p = read_value(p, &f->value[piece->key]);
+            p = read_value(p, layouts, &f->value[piece->key]);
         } else {
-            p = *p == '{' || *p == '[' ? skip_nested(p + 1, *p) : skip_scalar(p);
+            p = *p == '{' || *p == '[' ? skip_nested(p, layouts) : skip_scalar(p);
         }
         if (p == NULL)
             return 0;

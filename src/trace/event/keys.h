@@ -63,6 +63,8 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
         break;
     case 10:
         TL_KEY_IF("Group size", TL_KEY_GROUP_SIZE);
+        TL_KEY_IF("Input Dims", TL_KEY_INPUT_DIMS);
+        TL_KEY_IF("Input type", TL_KEY_INPUT_TYPES);
         break;
     case 11:
         TL_KEY_IF("correlation", TL_KEY_CORRELATION);
@@ -83,6 +85,7 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
         TL_KEY_IF("Collective name", TL_KEY_COLL_NAME);
         TL_KEY_IF("original_stream", TL_KEY_ORIGINAL_STREAM);
         TL_KEY_IF("Total Allocated", TL_KEY_ALLOCATED);
+        TL_KEY_IF("Concrete Inputs", TL_KEY_CONCRETE_INPUTS);
         break;
     case 17:
         TL_KEY_IF("Global rank start", TL_KEY_RANK_START);

@@ -212,7 +212,13 @@ static uint8_t rule_of(tl_text name)
     return (uint8_t)(k < NKNOWN ? 2 + k : 1);
 }
 
-void tl_shapes_take(tl_events *e, tl_shape_rules *rules, tl_text args)
+/* Returns the list without its brackets; empty: none. */
+static tl_text list_of(const tl_value *value)
+{
+    return value != NULL && value->type == TL_VALUE_OTHER ? tl_json_inside(value->text) : (tl_text){ "", 0 };
+}
+
+void tl_shapes_take(tl_events *e, tl_shape_rules *rules, const tl_fields *f)
 {
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP), name = e->name[e->n - 1];
 
@@ -222,20 +228,14 @@ void tl_shapes_take(tl_events *e, tl_shape_rules *rules, tl_text args)
         tl_vec_room(rules);
         rules->v[rules->n] = rule_of(tl_names_text(&e->names, (uint32_t)rules->n));
     }
-    if (rules->v[name] == 1 || !(TL_CAT_BIT(tl_event_cat(e, e->n - 1)) & host) || !tl_text_has(args, "\"Input Dims\""))
+    if (rules->v[name] == 1 || !(TL_CAT_BIT(tl_event_cat(e, e->n - 1)) & host))
         return;
     const size_t k = rules->v[name] - 2u;
-    tl_text rest = tl_json_inside(args), key, value;
-    tl_arguments a = { { "", 0 }, { "", 0 }, { "", 0 } };
+    const tl_arguments a = { list_of(tl_fields_get(f, TL_KEY_INPUT_DIMS)),
+                             list_of(tl_fields_get(f, TL_KEY_INPUT_TYPES)),
+                             list_of(tl_fields_get(f, TL_KEY_CONCRETE_INPUTS)) };
     tl_shape_args s = { .event = (uint32_t)e->n - 1, .computes = known[k].use == COMPUTING };
     tl_precision precision;
-    while (tl_json_member(&rest, &key, &value))
-        if (tl_text_is(key, "Input Dims"))
-            a.dims = tl_json_inside(value);
-        else if (tl_text_is(key, "Input type"))
-            a.types = tl_json_inside(value);
-        else if (tl_text_is(key, "Concrete Inputs"))
-            a.values = tl_json_inside(value);
     if (s.computes) {
         s.flop = tl_flop_count(known[k].formula, known[k].first, known[k].flag, &a, &precision);
         s.dtype = (uint8_t)precision;

@@ -20,16 +20,16 @@ void tl_measured_take(tl_events *events, const tl_fields *fields);
  * with { 0 }, and with n = 0 for other names; free(v) ends it. */
 typedef TL_VEC(uint8_t) tl_shape_rules;
 
-/* Adds the shapes in args, those of the last event, to the side table, if they are used and recorded. */
-void tl_shapes_take(tl_events *events, tl_shape_rules *rules, tl_text args);
+/* Adds the recorded shapes of the last event to the side table, if they are used. */
+void tl_shapes_take(tl_events *events, tl_shape_rules *rules, const tl_fields *fields);
 
 /* Adds the args of the last event, whose fields these are, to the side tables; columns_alone: not its shapes. */
 static inline void tl_args_take(tl_events *events, const tl_fields *fields, bool columns_alone, tl_shape_rules *rules)
 {
     if (tl_measured_is(events))
         tl_measured_take(events, fields);
-    else if (fields->args.n > 0 && !columns_alone)
-        tl_shapes_take(events, rules, fields->args);
+    else if (fields->seen & TL_KEY_BIT(TL_KEY_INPUT_DIMS) && !columns_alone)
+        tl_shapes_take(events, rules, fields);
 }
 
 /* The arguments of an operator, as JSON lists without brackets; empty: not recorded. */

@@ -12,7 +12,7 @@ static uint64_t heard[64]; /* what it was told of each event of the last reading
 
 static inline tl_key key_of(const char *p, size_t n)
 {
-    static const char *const keys[] = { "External id", "Input Dims", "Input Strides", "Concrete Inputs" };
+    static const char *const keys[] = { "External id", "Input Strides" };
     for (int k = 0; k < (int)COUNT(keys); k++)
         if (strlen(keys[k]) == n && memcmp(p, keys[k], n) == 0)
             return (tl_key)(TL_KEY_HOOK + k);

@@ -54,8 +54,11 @@ typedef enum tl_key {
     TL_KEY_DEVICE_TYPE,
     TL_KEY_MEMORY_BYTES, /* of an allocator */
     TL_KEY_GRID,         /* this key and those below: arrays and objects are kept as text */
-    TL_KEY_HOOK,         /* of its args, for a hook alone (hook.h): this key and those up to TL_KEY_HOOK_LAST */
-    TL_KEY_HOOK_LAST = TL_KEY_HOOK + 4,
+    TL_KEY_INPUT_DIMS,
+    TL_KEY_INPUT_TYPES,
+    TL_KEY_CONCRETE_INPUTS,
+    TL_KEY_HOOK, /* of its args, for a hook alone (hook.h): this key and those up to TL_KEY_HOOK_LAST */
+    TL_KEY_HOOK_LAST = TL_KEY_HOOK + 2,
     TL_NKEYS,
     TL_KEY_ARGS, /* the args object; has no value */
     TL_KEY_UNKNOWN
@@ -121,12 +124,22 @@ typedef struct tl_piece {
     uint64_t seen; /* as in tl_fields, of these values */
 } tl_piece;
 
-/* The layouts of the entries read so far.  Zero-initialise; must not be moved. */
+/* An array or object, as text. */
+#define TL_NESTED_MAX 120
+
+typedef struct tl_nested {
+    char text[TL_NESTED_MAX + 8]; /* the 8 bytes more are read, in blocks of 16 */
+    size_t n;                     /* 0: none */
+} tl_nested;
+
+/* The layouts of the entries read so far, and values in them.  Zero-initialise; must not be moved. */
 #define TL_PIECES 256
+#define TL_NESTED 128
 
 typedef struct tl_layouts {
     tl_piece root, v[TL_PIECES];
     size_t n;
+    tl_nested nested[TL_NESTED][2]; /* two with the same place: the later one first */
 } tl_layouts;
 
 /* The fast reader: reads an entry that is plain (printable ASCII, no escapes) completely and strictly, from its '{' at

@@ -343,10 +343,16 @@ static void layouts_change_nothing_but_the_time(void)
         "{\"ts\": 1, \"pid\": 1, \"pid\": 2, \"ph\": \"X\", \"cat\": \"a\\u0062\", \"dur\": 2, \"tid\": 11}",
         ("{\"ts\": 1, \"cat\": \"a category as long as a piece may be, and longer still, for nothing so long is "
          "remembered\", \"ph\": \"X\", \"dur\": 2, \"args\": {\"device\": 0, \"stream\": 12345678901234567}}"),
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"args\": {\"grid\": [4, 1, 1]}}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"args\": {\"grid\": [4, 1, 1 ]}}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"args\": {\"grid\": [4, 1, 1 1]}}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"args\": {\"Input Dims\": [[4096, 1, 8192], [8192, 4096], [16, 16, 16, 1]]}}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"args\": {\"Input Dims\": [[4096, 1, 8192], [8192, 4096], []], \"stream\": 7}}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"args\": {\"Input Dims\": [[4096, 1, 8192], [8192, 4096], [16]}}",
         "{}",
     };
     for (int k = 0; k < 2; k++) {
-        char text[1 << 16];
+        char text[1 << 17];
         size_t n = (size_t)snprintf(text, sizeof text, "{\"traceEvents\": [");
         hooked = k == 1;
         for (size_t i = 0; i < (hooked ? 2 : 12) * COUNT(entries); i++)
