@@ -15,7 +15,6 @@
  * If the text continues with one of the pieces that have followed before, that piece determines the next value.  Values
  * of keys with few values are part of a piece; pieces that differ only in such numbers share their successors.
  */
-#include "keys.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/load.h"
 #include "tlmpi/base/text.h"
@@ -389,7 +388,7 @@ static const char *read_piece(const char *p, bool first, bool in_args, tl_hook_k
         p = read_key(p, &word);
         if (p == NULL)
             return NULL;
-        tl_key key = in_args ? tl_key_of_args(word.p, word.n) : tl_key_of_entry(word.p, word.n);
+        tl_key key = tl_key_of(word.p, word.n, in_args);
         first = key == TL_KEY_ARGS && *p == '{';
         if (first) {
             in_args = piece->brackets = true;

@@ -1,5 +1,4 @@
 /* yajl.c - reads one entry by yajl: the reference reader, used for every entry that is not plain. */
-#include "keys.h"
 #include "tlmpi/trace/event/fields.h"
 #include <stdlib.h>
 #include <yajl/yajl_parse.h>
@@ -67,11 +66,9 @@ static int on_key(void *ctx, const unsigned char *p, size_t n)
 {
     reading *r = ctx;
     const char *word = (const char *)p;
-    r->key = n == 0                        ? TL_KEY_UNKNOWN
-             : r->depth == 1               ? tl_key_of_entry(word, n)
-             : r->depth == 2 && r->in_args ? tl_key_of_args(word, n)
-                                           : TL_KEY_UNKNOWN;
-    if (r->scratch->key_of != NULL && r->key == TL_KEY_UNKNOWN && n > 0 && r->depth == 2 && r->in_args)
+    const bool of_args = r->depth == 2 && r->in_args;
+    r->key = n > 0 && (r->depth == 1 || of_args) ? tl_key_of(word, n, of_args) : TL_KEY_UNKNOWN;
+    if (r->scratch->key_of != NULL && r->key == TL_KEY_UNKNOWN && n > 0 && of_args)
         r->key = r->scratch->key_of(word, n);
     return 1;
 }
@@ -83,7 +80,7 @@ static int on_open(reading *r, bool object)
         r->in_args = object && r->key == TL_KEY_ARGS;
     if (r->depth == 1 && r->in_args)
         r->args_from = yajl_get_bytes_consumed(r->yajl) - 1;
-    if (r->depth == 2 && r->in_args && tl_key_keeps_json(r->key)) {
+    if (r->depth == 2 && r->in_args && r->key >= TL_KEY_GRID && r->key < TL_NKEYS) {
         r->json_key = r->key;
         r->json_from = yajl_get_bytes_consumed(r->yajl) - 1; /* yajl has just read the bracket */
     }

@@ -66,6 +66,9 @@ typedef enum tl_key {
 
 #define TL_KEY_BIT(key) (UINT64_C(1) << (key))
 
+/* Returns the key of an entry, or of its args, for its spelling. */
+tl_key tl_key_of(const char *p, size_t n, bool in_args);
+
 /* Maps the spelling of a key of args to a key of the hook. */
 typedef tl_key tl_hook_key(const char *p, size_t n);
 
