@@ -20,7 +20,9 @@
  *   yield    Waits inside the library, as in MPI_Init and MPI_Finalize, yield to other processes.
  *   hwloc    Every proc would search all PCI devices for the nearest network card, an eighth of its start-up. (The
  *            names of this component in several versions of hwloc, which ignores unknown names.)
- *   plugins  Of hwloc, too: they search for displays and accelerators, and load vendors' libraries.
+ *   plugins  Of hwloc, too: they search for displays and accelerators, and load vendors' libraries.  One reads XML,
+ *            which no proc does, and loads libxml2 and ICU: a fifth of the instructions of MPI_Init.
+ *   coll     All components of collectives, which tlmpi hardly uses (par_mpi_tree.c), would be another eighth.
  *   depth    Number of fragments of 32 KB in flight, for a message that cannot be copied directly from the other's
  *            memory.  Each batch waits until a nap of the sender ends: with the default of 3 a megabyte takes ten naps,
  *            with 64 it takes one.
@@ -33,7 +35,8 @@ static const struct {
 } settings[] = {
     { "OMPI_MCA_mpi_yield_when_idle", "1", false },
     { "HWLOC_COMPONENTS", "-linuxio,-linuxpci,-pci", false },
-    { "HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so,hwloc_cuda.so,hwloc_nvml.so,hwloc_rsmi.so", false },
+    { "HWLOC_PLUGINS_PATH", "/nonexistent", false },
+    { "OMPI_MCA_coll", "basic,libnbc,self", false },
     { "OMPI_MCA_pml_ob1_send_pipeline_depth", "64", false },
     { "OMPI_MCA_pml", "ob1", true },
     { "OMPI_MCA_btl", "self,vader,tcp", true },
