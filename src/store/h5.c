@@ -16,18 +16,27 @@
 /* Buffer sizes; the library's defaults are megabytes. */
 enum { CACHE_BYTES = 256 << 10, FREE_BYTES = 64 << 10, CONVERSION_BYTES = 64 << 10 };
 
+/* What a few calls of the library take beside their data; the first call takes some 800 kB. */
+enum { OWN_BYTES = 2 << 20 };
+
 void tl_h5_start(void)
 {
     static bool started;
     if (started)
         return;
     started = true;
+    tl_h5_need(0);
     /* A file that could not be closed, because the disk is full, would be closed again at exit, and the library would
      * then complain about a loop.  Every file is closed, or given up, by its owner. */
     H5dont_atexit();
     H5open();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5set_free_list_limits(FREE_BYTES, FREE_BYTES, FREE_BYTES, FREE_BYTES, FREE_BYTES, FREE_BYTES);
+}
+
+void tl_h5_need(size_t n)
+{
+    free(tl_malloc(OWN_BYTES + n)); /* mapped and not touched: some microseconds */
 }
 
 /* Limits the memory that the library keeps for closed objects: headers of thousands of views, each written once. */
@@ -349,6 +358,7 @@ tl_status tl_h5_read_rows(hid_t dataset, const char *name, hid_t type, uint64_t 
 {
     tl_status st = TL_OK;
     hsize_t start = first, count = n;
+    tl_h5_need(n * H5Tget_size(type));
     hid_t memory = -1, rows = H5Dget_space(dataset);
     if (rows < 0 || H5Sselect_hyperslab(rows, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
         (memory = H5Screate_simple(1, &count, NULL)) < 0 || H5Dread(dataset, type, memory, rows, H5P_DEFAULT, out) < 0)

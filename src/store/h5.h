@@ -25,6 +25,10 @@
  * library, any number of times. */
 void tl_h5_start(void);
 
+/* Ends the run unless there is memory for calls of the library that take about n bytes: it can crash where it has none.
+ * Called before calls that open, read or write. */
+void tl_h5_need(size_t n);
+
 /* Returns an access list for our files, locked if the file system has locks.  Negative on failure. */
 hid_t tl_h5_file_access(void);
 

@@ -13,6 +13,9 @@
 
 #define MAX_TABLES 1024
 
+/* What the library takes for an open table, with its attributes. */
+#define OPEN_TABLE_BYTES ((size_t)48 << 10)
+
 typedef struct read_table {
     tl_h5_schema schema;
     hid_t dataset;
@@ -103,6 +106,7 @@ static tl_status open_tables(tl_result *result, tl_error *err)
         st = tl_h5_fail(err, TL_EINPUT, result->file, "/tables is no group of tables");
         goto done;
     }
+    tl_h5_need((size_t)info.nlinks * OPEN_TABLE_BYTES);
     result->tables = tl_calloc((size_t)info.nlinks, sizeof *result->tables);
     for (hsize_t i = 0; st == TL_OK && i < info.nlinks; i++) {
         char name[256];

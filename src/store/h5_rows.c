@@ -51,6 +51,7 @@ static tl_status create_dataset(tl_h5_rows *table, size_t chunk_rows, hsize_t ro
     hsize_t any = H5S_UNLIMITED;
     hid_t space = -1, plist = -1;
 
+    tl_h5_need(0);
     if ((table->row_type = tl_h5_row_type(table->schema)) >= 0 &&
         (space = H5Screate_simple(1, &rows, chunk_rows > 0 ? &any : NULL)) >= 0 &&
         (plist = layout_of(table->room, chunk_rows)) >= 0)
@@ -77,6 +78,7 @@ static tl_status write_chunk(tl_h5_rows *table, uint64_t chunk, size_t rows, con
     tl_status st = table->dataset >= 0 ? TL_OK : create_dataset(table, table->chunk_rows, 0, err);
     if (st != TL_OK)
         return st;
+    tl_h5_need(nbytes);
     if (end > table->extent) {
         if (H5Dset_extent(table->dataset, &end) < 0)
             return tl_h5_fail(err, TL_EOUTPUT, table->dataset, "table %s", table->schema->name);

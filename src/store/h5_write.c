@@ -272,6 +272,7 @@ static tl_status write_view(hid_t file, const tl_h5_rows *table, hid_t type, hid
     char path[300], view[320], rank[32];
     tl_status st = TL_OK;
     hsize_t count = part->n;
+    tl_h5_need(0);
     hid_t plist = -1, dataset = -1, group = -1, space = H5Screate_simple(1, &count, NULL);
 
     snprintf(path, sizeof path, "/tables/%s", table->schema->name);

@@ -21,6 +21,7 @@ COMMANDS = [   # name, words; OUT is the output, TRACES the traces, RESULT a res
     ("export", "export -f -o OUT RESULT"),
     ("describe", "describe breakdown"),
 ]
+LIMITED = ("run", "show", "export")
 
 
 def left(folder):
@@ -73,6 +74,20 @@ def starve(name, words, procs, ratio, work):
             faults.append("%s, allocation %d: left %s" % (name, n, files))
 
 
+def limited(name, words, work):
+    """(limits until the run succeeds, faults): of address space, which libraries find out, too; one of 127 cannot load them."""
+    faults = []
+    words = [w.replace("OUT", os.path.join(work, "out", "x")) for w in words]
+    for n, limit in enumerate(int(8000 * 1.02 ** i) for i in range(250)):
+        done = run(["sh", "-c", 'ulimit -v %d; exec "$@"' % limit, "sh"] + words, 0, None, os.path.join(work, "out", "x"))
+        said = done.stderr.decode(errors="replace")
+        if done.returncode == 0:
+            return n, faults
+        if done.returncode != 127 and (done.returncode != 70 or "memory is out" not in said) and "memory has room for" not in said:
+            faults.append("%s, %d kB: status %d, said %r" % (name, limit, done.returncode, said[-300:]))
+    return 0, faults + [name + ": no limit is enough"]
+
+
 def main():
     starved, serial, make_trace = sys.argv[1:4]
     passed = failed = 0
@@ -88,9 +103,13 @@ def main():
             for name, line in commands:
                 words = [program] + [w.replace("TRACES", traces).replace("RESULT", result) for w in line.split()]
                 n, faults = starve(name, words, procs, ratio, work)
+                print("%s on %d procs: %d allocations" % (name, max(procs, 1), n))
+                if name in LIMITED and not procs and "asan" not in program:
+                    n, more = limited(name, words, work)
+                    faults += more
+                    print("%s: %d limits" % (name, n))
                 for fault in faults[:5]:
                     print("FAILED: %s on %d procs" % (fault, max(procs, 1)))
-                print("%s on %d procs: %d allocations" % (name, max(procs, 1), n))
                 passed, failed = passed + (not faults), failed + bool(faults)
     print("%d passed, %d failed, 0 skipped" % (passed, failed))
     sys.exit(failed > 0)
