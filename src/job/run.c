@@ -176,7 +176,7 @@ static tl_status job_finish(tl_job *j, double start_s, int *code, tl_error *err)
     if (j->options->step_name != NULL && tl_tables_get(&j->tables, &tl_step_schema)->n == 0)
         tl_warn("--step-name: no range of the host has such a name: there are no steps");
     if (*code == TL_EXIT_NOTHING)
-        return tl_fail(err, TL_EINPUT, "none of the %s could be read", tl_inputs_word(&j->tables));
+        return tl_fail_unreadable(&j->tables, err);
     reduce(j);
     st = write_file(j, err);
     if (st == TL_OK) {

@@ -151,13 +151,22 @@ int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
                                                 : TL_EXIT_DONE;
 }
 
-const char *tl_inputs_word(tl_tables *job)
+tl_status tl_fail_unreadable(tl_tables *job, tl_error *err)
 {
-    const tl_table *sides = tl_tables_get(job, &tl_side_file_schema);
-    if (tl_tables_get(job, &tl_rank_schema)->n > 0 || sides->n == 0)
-        return "traces";
-    const tl_side_file *first = tl_table_row(sides, 0);
-    return first->kind == TL_SIDE_PHASES ? "files of phases" : "memory timelines";
+    const tl_table *ranks = tl_tables_get(job, &tl_rank_schema), *sides = tl_tables_get(job, &tl_side_file_schema);
+    const tl_rank *rank = ranks->n > 0 ? tl_table_row(ranks, 0) : NULL;
+    const tl_side_file *side = rank == NULL && sides->n > 0 ? tl_table_row(sides, 0) : NULL;
+    const char *word = side == NULL                   ? "traces"
+                       : side->kind == TL_SIDE_PHASES ? "files of phases"
+                                                      : "memory timelines",
+               *path = rank != NULL   ? rank->file
+                       : side != NULL ? side->path
+                                      : "",
+               *cause = rank != NULL   ? rank->error
+                        : side != NULL ? side->error
+                                       : "";
+    return *cause == '\0' ? tl_fail(err, TL_EINPUT, "none of the %s could be read", word)
+                          : tl_fail(err, TL_EINPUT, "none of the %s could be read: %.256s: %.256s", word, path, cause);
 }
 
 /* Warns of records that other files repeat. */

@@ -23,8 +23,8 @@ void tl_tell_inventory(const tl_plan *plan, tl_tables *job);
 /* Prints the "table hash" lines of a result file. */
 tl_status tl_tell_digest(const char *path, tl_error *err);
 
-/* Returns what the input consists of: "traces" if there are any. */
-const char *tl_inputs_word(tl_tables *job);
+/* Returns TL_EINPUT: nothing of the input could be read, and the cause of the first file. */
+tl_status tl_fail_unreadable(tl_tables *job, tl_error *err);
 
 /* Prints the results of tlmpi whatif.  nmissing: number of ranks without a trace. */
 tl_status tl_whatif_tell(const tl_whatif_study *study, const tl_printer *print, size_t nmissing, tl_error *err);
