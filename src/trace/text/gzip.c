@@ -23,6 +23,7 @@ typedef struct state {
     struct inflate_state inflater;
     struct isal_gzip_header header; /* of the member, as far as it is read */
     bool in_header;
+    int fault; /* what ended the member; below 0: the text before it may not all be given yet */
 } state;
 
 /* The header is read by a separate call: between two calls, isal_inflate forgets which parts the header has, and reads
@@ -34,6 +35,26 @@ static void begin(void *arg)
     isal_gzip_header_init(&s->header);
     s->inflater.crc_flag = ISAL_GZIP_NO_HDR_VER;
     s->in_header = true;
+    s->fault = ISAL_DECOMP_OK;
+}
+
+/* Inflates; a fault is returned after all text that the inflater has in its own buffer, which it would drop. */
+static int inflate_to_fault(state *s)
+{
+    struct inflate_state *z = &s->inflater;
+    if (s->fault == ISAL_DECOMP_OK) {
+        const int rc = isal_inflate(z);
+        if (rc >= 0)
+            return rc;
+        s->fault = rc;
+    }
+    const uint32_t left = (uint32_t)(z->tmp_out_valid - z->tmp_out_processed),
+                   n = left < z->avail_out ? left : z->avail_out;
+    memcpy(z->next_out, z->tmp_out_buffer + z->tmp_out_processed, n);
+    z->tmp_out_processed += (int32_t)n;
+    z->next_out += n;
+    z->avail_out -= n;
+    return n < left ? ISAL_OUT_OVERFLOW : s->fault;
 }
 
 static tl_unpacked run(void *arg, const unsigned char *in, size_t n, size_t *used, unsigned char *out, size_t cap,
@@ -50,7 +71,7 @@ static tl_unpacked run(void *arg, const unsigned char *in, size_t n, size_t *use
     int rc = s->in_header ? isal_read_gzip_header(z, &s->header) : ISAL_DECOMP_OK;
     s->in_header = s->in_header && rc != ISAL_DECOMP_OK;
     if (!s->in_header)
-        rc = isal_inflate(z);
+        rc = inflate_to_fault(s);
     *used = (size_t)(z->next_in - in);
     *made = room - z->avail_out;
 
