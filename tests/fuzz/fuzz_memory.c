@@ -4,22 +4,15 @@
  *           -> the same, packed      |  equal states, equal counts, the same fault at the same byte
  *           -> yajl, summed up here /   (where it is read whole)
  *
- * What is given of a damaged one is what its entries before the fault come to.  A difference is told and the target
- * aborts, which libFuzzer keeps as a crash.
+ * What is given of a damaged one is what its entries before the fault come to.
  */
-#define _GNU_SOURCE
-#include "packed.h"
+#include "fuzz.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/trace/read/memory.h"
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <yajl/yajl_parse.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 typedef struct reading {
     tl_status status;
@@ -28,12 +21,6 @@ typedef struct reading {
     char error[512]; /* without the path */
 } reading;
 
-static _Noreturn void differ(const char *what, int64_t a, int64_t b)
-{
-    fprintf(stderr, "DIFFERENCE: %s: %" PRId64 ", %" PRId64 "\n", what, a, b);
-    abort();
-}
-
 static void take(void *arg, const tl_memory_state *state)
 {
     reading *r = arg;
@@ -41,52 +28,35 @@ static void take(void *arg, const tl_memory_state *state)
     for (int i = 0; i < TL_MEMORY_CATEGORIES; i++)
         sum = (int64_t)((uint64_t)sum + (uint64_t)state->bytes[i]);
     if (sum != state->bytes[TL_MEMORY_TOTAL])
-        differ("a total that is none", sum, state->bytes[TL_MEMORY_TOTAL]);
+        fuzz_differ("a total that is none", sum, state->bytes[TL_MEMORY_TOTAL]);
     if (r->states.n > 0 && state->time_ns <= r->states.v[r->states.n - 1].time_ns)
-        differ("times that do not ascend", r->states.v[r->states.n - 1].time_ns, state->time_ns);
+        fuzz_differ("times that do not ascend", r->states.v[r->states.n - 1].time_ns, state->time_ns);
     tl_vec_room(&r->states);
     r->states.v[r->states.n++] = *state;
 }
 
-static void read_bytes(const void *data, size_t n, reading *r)
+static void read_file(const char *path, reading *r)
 {
-    static char path[64];
-    static int fd = -1;
     tl_error err = { 0 };
-
-    if (fd < 0) {
-        fd = memfd_create("fuzz", MFD_CLOEXEC);
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    }
-    if (fd < 0 || ftruncate(fd, 0) != 0 || pwrite(fd, data, n, 0) != (ssize_t)n)
-        differ("a file in memory", fd, (int64_t)n);
     r->status = tl_memory_timeline_read(path, take, r, &r->report, &err);
     if (r->status != TL_OK) {
         if (strncmp(err.text, path, strlen(path)) != 0)
-            differ("a fault without its file", (int64_t)r->status, (int64_t)n);
+            fuzz_differ("a fault without its file", (int64_t)r->status, 0);
         snprintf(r->error, sizeof r->error, "%s", err.text + strlen(path));
     }
     if ((r->report.entries > 0) != (r->states.n > 0))
-        differ("entries and states", r->report.entries, (int64_t)r->states.n);
-}
-
-static void read_packed(const uint8_t *data, size_t n, reading *r)
-{
-    size_t npacked;
-    uint8_t *packed = packed_bytes(data, n, &npacked);
-    read_bytes(packed, npacked, r);
-    free(packed);
+        fuzz_differ("entries and states", r->report.entries, (int64_t)r->states.n);
 }
 
 static void compare_states(const char *way, const reading *a, const reading *b)
 {
     if (a->states.n != b->states.n)
-        differ(way, (int64_t)a->states.n, (int64_t)b->states.n);
+        fuzz_differ(way, (int64_t)a->states.n, (int64_t)b->states.n);
     for (size_t i = 0; i < a->states.n; i++)
         if (memcmp(&a->states.v[i], &b->states.v[i], sizeof a->states.v[i]) != 0)
-            differ(way, (int64_t)i, a->states.v[i].time_ns - b->states.v[i].time_ns);
+            fuzz_differ(way, (int64_t)i, a->states.v[i].time_ns - b->states.v[i].time_ns);
     if (a->report.entries != b->report.entries || a->report.earliest_ns != b->report.earliest_ns)
-        differ(way, a->report.entries, b->report.entries);
+        fuzz_differ(way, a->report.entries, b->report.entries);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- yajl */
@@ -151,7 +121,7 @@ static void read_otherwise(const uint8_t *data, size_t n, const reading *whole)
     yajl_handle parser = yajl_alloc(&calls, NULL, &o);
     if (parser == NULL || yajl_parse(parser, data, n) != yajl_status_ok ||
         yajl_complete_parse(parser) != yajl_status_ok)
-        differ("what another reader refuses", whole->report.entries, o.r.report.entries);
+        fuzz_differ("what another reader refuses", whole->report.entries, o.r.report.entries);
     compare_states("another reader", whole, &o.r);
     yajl_free(parser);
     free(o.r.states.v);
@@ -161,19 +131,18 @@ static void read_otherwise(const uint8_t *data, size_t n, const reading *whole)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    /* By its first bytes a text may be packed, or in another encoding. */
-    bool packed = n >= 2 && (data[0] == 0x1f || data[0] == 0x28 || (n >= 4 && data[3] == 0x18));
-    bool encoded = n >= 2 && data[0] >= 0xef;
+    const bool packed = fuzz_is_packed(data, n);
     reading whole = { 0 }, again = { 0 };
 
-    read_bytes(data, n, &whole);
+    read_file(fuzz_file(data, n), &whole);
     if (!packed && n > 0) {
-        read_packed(data, n, &again);
+        read_file(fuzz_file_packed(data, n), &again);
         compare_states("packed", &whole, &again);
-        if (whole.status != again.status || whole.report.cut != again.report.cut || strcmp(whole.error, again.error) != 0)
-            differ("packed: its fault", (int64_t)whole.status, (int64_t)again.status);
+        if (whole.status != again.status || whole.report.cut != again.report.cut ||
+            strcmp(whole.error, again.error) != 0)
+            fuzz_differ("packed: its fault", (int64_t)whole.status, (int64_t)again.status);
     }
-    if (!packed && !encoded && whole.status == TL_OK)
+    if (!packed && !fuzz_is_encoded(data, n) && whole.status == TL_OK)
         read_otherwise(data, n, &whole);
     free(whole.states.v);
     free(again.states.v);

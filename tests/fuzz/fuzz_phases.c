@@ -3,23 +3,14 @@
  *     bytes -> a file in memory        \
  *           -> the same, packed         |  equal records, equal counts
  *           -> each line a file alone  /
- *
- * A difference is told and the target aborts, which libFuzzer keeps as a crash.
  */
-#define _GNU_SOURCE
-#include "packed.h"
+#include "fuzz.h"
 #include "tlmpi/analysis/verdict/phase.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/trace/read/phases.h"
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 /* What is compared of a reading. */
 typedef struct reading {
@@ -28,17 +19,11 @@ typedef struct reading {
     TL_VEC(uint64_t) names;
 } reading;
 
-static _Noreturn void differ(const char *what, int64_t a, int64_t b)
-{
-    fprintf(stderr, "DIFFERENCE: %s: %" PRId64 ", %" PRId64 "\n", what, a, b);
-    abort();
-}
-
 static void take(void *arg, const tl_phase_record *record)
 {
     reading *r = arg;
     if (record->step < 0 || record->duration_ns < 0 || record->rank < 0)
-        differ("a record that cannot be", record->step, record->duration_ns);
+        fuzz_differ("a record that cannot be", record->step, record->duration_ns);
     tl_vec_room(&r->found);
     tl_vec_room(&r->names);
     r->names.v[r->names.n++] = tl_hash_bytes(record->name.p, record->name.n);
@@ -49,19 +34,10 @@ static void take(void *arg, const tl_phase_record *record)
                                                 .metadata = record->metadata };
 }
 
-/* Adds what a file with these bytes has. */
-static void read_bytes(const void *data, size_t n, reading *r)
+/* Adds what the file has. */
+static void read_file(const char *path, reading *r)
 {
-    static char path[64];
-    static int fd = -1;
     tl_side_file row = { 0 };
-
-    if (fd < 0) {
-        fd = memfd_create("fuzz", MFD_CLOEXEC);
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    }
-    if (fd < 0 || ftruncate(fd, 0) != 0 || pwrite(fd, data, n, 0) != (ssize_t)n)
-        differ("a file in memory", fd, (int64_t)n);
     tl_phases_read(path, 0, take, r, &row);
     r->records += row.entries;
     r->lost += row.lost;
@@ -72,16 +48,8 @@ static void read_lines(const char *data, size_t n, reading *r)
     for (size_t from = 0, to; from < n; from = to + 1) {
         const char *end = memchr(data + from, '\n', n - from);
         to = end != NULL ? (size_t)(end - data) : n;
-        read_bytes(data + from, to - from + (end != NULL), r);
+        read_file(fuzz_file(data + from, to - from + (end != NULL)), r);
     }
-}
-
-static void read_packed(const uint8_t *data, size_t n, reading *r)
-{
-    size_t npacked;
-    uint8_t *packed = packed_bytes(data, n, &npacked);
-    read_bytes(packed, npacked, r);
-    free(packed);
 }
 
 static void compare(const char *way, const reading *a, const reading *b)
@@ -89,14 +57,14 @@ static void compare(const char *way, const reading *a, const reading *b)
     const int64_t x[] = { a->records, a->lost }, y[] = { b->records, b->lost };
     for (size_t i = 0; i < sizeof x / sizeof *x; i++)
         if (x[i] != y[i])
-            differ(way, x[i], y[i]);
+            fuzz_differ(way, x[i], y[i]);
     if (a->found.n != b->found.n)
-        differ(way, (int64_t)a->found.n, (int64_t)b->found.n);
+        fuzz_differ(way, (int64_t)a->found.n, (int64_t)b->found.n);
     for (size_t i = 0; i < a->found.n; i++) {
         const tl_phase_line *k = &a->found.v[i], *l = &b->found.v[i];
         if (k->rank != l->rank || k->step != l->step || k->duration_ns != l->duration_ns || k->line != l->line ||
             k->metadata != l->metadata || a->names.v[i] != b->names.v[i])
-            differ(way, (int64_t)i, k->duration_ns - l->duration_ns);
+            fuzz_differ(way, (int64_t)i, k->duration_ns - l->duration_ns);
     }
 }
 
@@ -110,14 +78,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     /* By its first bytes a text may be packed, or in another encoding; so may a line of it. */
     static const char firsts[] = { 0x1f, 0x28, 0x18, (char)0xef, (char)0xfe, (char)0xff };
-    bool packed = n >= 2 && (data[0] == 0x1f || data[0] == 0x28 || (n >= 4 && data[3] == 0x18)), plain = !packed;
+    const bool packed = fuzz_is_packed(data, n);
+    bool plain = !packed;
     for (size_t i = 0; i < sizeof firsts; i++)
         plain = plain && memchr(data, firsts[i], n) == NULL;
     reading whole = { 0 }, other = { 0 };
 
-    read_bytes(data, n, &whole);
+    read_file(fuzz_file(data, n), &whole);
     if (!packed && n > 0) {
-        read_packed(data, n, &other);
+        read_file(fuzz_file_packed(data, n), &other);
         compare("packed", &whole, &other);
         end(&other);
     }

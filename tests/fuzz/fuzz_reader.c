@@ -10,22 +10,16 @@
  *           -> a file in memory   fast reader     \
  *           -> a file in memory   yajl alone      /  what the analyses keep: likewise; and linked, and analysed
  *
- * What equal means says same.h.  A difference is told and the target aborts, which libFuzzer keeps as a crash.
+ * What equal means says same.h.
  */
-#define _GNU_SOURCE
+#include "fuzz.h"
 #include "same.h"
-#include "tlmpi/analysis/collective/match.h"
-#include "tlmpi/analysis/registry.h"
 #include "tlmpi/trace/read/reader.h"
 #include "tlmpi/trace/view.h"
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 /* A pipe holds so much before its writer has to wait, and the writer is the reader. */
 #define LONGEST_PIPED ((size_t)32 << 10)
@@ -61,31 +55,6 @@ static bool any_ph(size_t n)
     return n % 2 == 1;
 }
 
-static _Noreturn void broken(const char *what)
-{
-    perror(what);
-    abort();
-}
-
-/* ----------------------------------------------------------------------------------------------------------- input */
-
-/* The path of a file in memory that holds the bytes. */
-static const char *file_of(const uint8_t *data, size_t n)
-{
-    static char path[64];
-    static int fd = -1;
-
-    if (fd < 0) {
-        fd = memfd_create("fuzz", MFD_CLOEXEC);
-        if (fd < 0)
-            broken("memfd_create");
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    }
-    if (ftruncate(fd, 0) != 0 || pwrite(fd, data, n, 0) != (ssize_t)n)
-        broken("memfd");
-    return path;
-}
-
 /* A pipe that is given a block more each time the reader is about to read: blocks end anywhere, also inside words. */
 typedef struct tap {
     const uint8_t *data;
@@ -102,7 +71,7 @@ static void tap_drip(tap *t)
     if (block > t->n - t->at)
         block = t->n - t->at;
     if (block > 0 && write(t->to, t->data + t->at, block) != (ssize_t)block)
-        broken("pipe");
+        fuzz_broken("pipe");
     t->at += block;
     if (t->at == t->n && t->to >= 0) {
         close(t->to);
@@ -126,7 +95,7 @@ static tl_status read_piped(const uint8_t *data, size_t n, tl_read_options optio
     int ends[2];
 
     if (pipe(ends) != 0)
-        broken("pipe");
+        fuzz_broken("pipe");
     t.from = ends[0];
     t.to = ends[1];
     tap_drip(&t);
@@ -177,18 +146,17 @@ static bool read_one(const uint8_t *data, size_t n, const way *how, reading *r)
     options.hook = how->verbatim ? &hook : NULL;
     switch (how->route) {
     case WHOLE:
-        r->status = tl_trace_read(file_of(data, n), &options, &r->trace, &err);
+        r->status = tl_trace_read(fuzz_file(data, n), &options, &r->trace, &err);
         return true;
     case PIPED:
         /* Inflating reads on without a tick; an empty pipe is waited for; and the beginning of a pipe, by which formats
          * that are no traces are known, is not seen before it is read. */
-        if (gzip || n == 0 || n > LONGEST_PIPED ||
-            tl_reader_among(tl_readers, file_of(data, n))->read == NULL)
+        if (gzip || n == 0 || n > LONGEST_PIPED || tl_reader_among(tl_readers, fuzz_file(data, n))->read == NULL)
             return false;
         r->status = read_piped(data, n, options, &r->trace, &err);
         return true;
     case JOINED:
-        return !gzip && n >= 3 && read_joined(file_of(data, n), n, options, &r->trace);
+        return !gzip && n >= 3 && read_joined(fuzz_file(data, n), n, options, &r->trace);
     }
     return false;
 }
@@ -218,40 +186,6 @@ static reading read_alike(const uint8_t *data, size_t n, const way *ways, size_t
     return first;
 }
 
-/* All analyses, as a run makes them. */
-static void analyse(const tl_rank_view *view, unsigned needs, tl_tables *out)
-{
-    for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
-        if ((*a)->per_rank != NULL && (*a)->needs == needs)
-            (*a)->per_rank(view, &tl_config_default, out);
-}
-
-static void link_and_analyse(tl_trace *trace)
-{
-    const tl_rules rules = { 0 };
-    tl_linked linked;
-    tl_tables out;
-    size_t nschemas;
-    const tl_schema *const *schemas = tl_all_schemas(&nschemas);
-
-    tl_link(trace, &rules, 0, &linked);
-    tl_participants set = { 0 };
-    tl_participants_collect(&linked.view, &set);
-    if (set.participants.n != linked.view.ncolls)
-        broken("parts in collectives");
-    tl_participants_free(&set);
-    tl_tables_init(&out, schemas, nschemas);
-    out.names = &trace->events.names;
-    analyse(&linked.view, TL_NEEDS_HOST, &out);
-    tl_linked_free_host(&linked);
-    analyse(&linked.view, 0, &out);
-    for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
-        if ((*a)->reduce != NULL)
-            (*a)->reduce(&out);
-    tl_tables_free(&out);
-    tl_linked_free(&linked);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     reading all = read_alike(data, n, every_category, sizeof every_category / sizeof every_category[0]);
@@ -264,7 +198,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     same_int(&all, &some, "status", 0, all.status, some.status);
     same_int(&all, &some, "entries", 0, (int64_t)all.trace.report.entries, (int64_t)some.trace.report.entries);
     if (some.status == TL_OK)
-        link_and_analyse(&some.trace);
+        fuzz_analyse(&some.trace);
     free_reading(&some);
     free_reading(&more);
     free_reading(&all);

@@ -1,56 +1,85 @@
 #!/bin/sh
-# run.sh FOLDER SECONDS - feeds the fuzz targets of the readers of traces, of phases and of memory timelines, which were built
-# with clang and -DTLMPI_SANITIZE=ON -DTLMPI_FUZZ=ON in FOLDER, their seeds, and then what libFuzzer makes of them, together for
-# SECONDS on one core.
+# run.sh FOLDER SECONDS [TARGET...] - feeds the fuzz targets, which were built with clang and -DTLMPI_SANITIZE=ON -DTLMPI_FUZZ=ON
+# in FOLDER, their seeds, and then what libFuzzer makes of them, together for SECONDS on one core; by default all targets.
 #
-# Each seed is a check; so is the search.  What crashes, hangs or is read in two ways stays in FOLDER/findings; again:
+# The seeds of a target are a check; so is its search.  What crashes, hangs or is read in two ways stays in FOLDER/findings;
+# again, of `reader`, `phases` and `memory` by a program of their own, of the others by fuzz_parts:
 #
-#     FOLDER/tests/fuzz/fuzz_reader FOLDER/findings/crash-...
-#     FOLDER/tests/fuzz/fuzz_reader -minimize_crash=1 -runs=10000 FOLDER/findings/crash-...
+#     FOLDER/tests/fuzz/fuzz_reader FOLDER/findings/reader-crash-...
+#     TLMPI_FUZZ=rules FOLDER/tests/fuzz/fuzz_parts -minimize_crash=1 -runs=10000 FOLDER/findings/rules-crash-...
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/lib.sh
 . "$here/../lib.sh"
-build=${1:?usage: run.sh FOLDER SECONDS}
-seconds=${2:?usage: run.sh FOLDER SECONDS}
+build=${1:?usage: run.sh FOLDER SECONDS [TARGET...]}
+seconds=${2:?usage: run.sh FOLDER SECONDS [TARGET...]}
+shift 2
 
 build=$(cd "$build" && pwd) || exit 2
 work=$(scratch)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
+mkdir -p "$build/findings"
 
 # fuzz ARGUMENT... - the target, its words in $work/log
 fuzz()
 {
-    "$target" -timeout=20 -rss_limit_mb=1024 -artifact_prefix="$build/findings/" "$@" > "$work/log" 2>&1
+    "$program" -timeout=20 -rss_limit_mb=1024 -artifact_prefix="$build/findings/$TLMPI_FUZZ-" "$@" > "$work/log" 2>&1
 }
 
 # What stops the target is said; the rest of its log is noise.
 tell()
 {
-    grep -E 'DIFFERENCE|ERROR|runtime error|SUMMARY|Test unit written' "$work/log" || tail -n 5 "$work/log"
+    grep -aE 'DIFFERENCE|ERROR|runtime error|SUMMARY|Test unit written|^Running' "$work/log" | tail -n 6
 }
 
-# search NAME SEEDS SECONDS ARGUMENT... - the seeds of a target, and what comes of them
+# search TARGET LENGTH TENTHS - the seeds of the target, and what comes of them in inputs of up to LENGTH bytes, in tenths of a
+# second of each 24
 search()
 {
-    target=$build/tests/fuzz/$1 seeds=$here/$2 corpus=$work/$1 time=$3
-    shift 3
-    mkdir -p "$build/findings" "$corpus"
-    for seed in "$seeds"/*; do
-        check "$(basename "$target"), seed $(basename "$seed")" fuzz "$seed" || tell
-    done
-    if check "$(basename "$target"), the search of $time s" fuzz -max_total_time="$time" -max_len=8192 -print_final_stats=1 \
-        -verbosity=1 "$@" "$corpus" "$seeds"; then
+    TLMPI_FUZZ=$1 program=$build/tests/fuzz/fuzz_$1 seeds=$here/seeds/$1 corpus=$work/$1 length=$2
+    time=$(($3 * seconds / 240))
+    export TLMPI_FUZZ
+    test -x "$program" || program=$build/tests/fuzz/fuzz_parts
+    mkdir -p "$corpus"
+    check "$1, its seeds" fuzz "$seeds"/* || tell
+    set --
+    if [ "$TLMPI_FUZZ" = reader ]; then
+        set -- -dict="$here/trace.dict"
+    fi
+    if check "$TLMPI_FUZZ, the search of $time s" fuzz -max_total_time="$((time + (time == 0)))" -max_len="$length" \
+        -close_fd_mask=1 -print_final_stats=1 -verbosity=1 "$@" "$corpus" "$seeds"; then
         runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/log")
-        echo "$runs inputs, $(find "$corpus" -type f | wc -l) of them new to the target"
-        check "$(basename "$target") searches" test "${runs:-0}" -gt "$(find "$seeds" -type f | wc -l)"
+        echo "$TLMPI_FUZZ: $runs inputs, $(find "$corpus" -type f | wc -l) of them new to the target"
+        check "$TLMPI_FUZZ searches" test "${runs:-0}" -gt "$(find "$seeds" -type f | wc -l)"
     else
         tell
     fi
 }
 
-search fuzz_reader seeds $((seconds * 2 / 3)) -dict="$here/trace.dict"
-search fuzz_phases seeds_phases $((seconds / 6))
-search fuzz_memory seeds_memory $((seconds / 6))
+# A small result, for what begins with one.
+"$build/make_trace" -o "$work/traces" --ranks 2 --steps 2 --no-truth > "$work/log" &&
+    "$build/tlmpi-serial" -q -o "$work/result" "$work/traces" || exit 2
+export TLMPI_FUZZ_RESULT="$work/result.h5"
+
+# TARGET LENGTH TENTHS
+while read -r target length tenths; do
+    case " ${*:-$target} " in
+    *" $target "*) search "$target" "$length" "$tenths" ;;
+    esac
+done << END
+reader 8192 60
+phases 8192 20
+memory 8192 20
+decimal 64 10
+packing 8192 15
+execution 8192 15
+rules 4096 10
+options 1024 10
+where 1024 10
+result 512 25
+database 20000 20
+pftrace 8192 15
+metadata 512 10
+END
 summary
