@@ -1,5 +1,6 @@
 /* csv.c - cells, and files that appear whole or not at all. */
 #include "tlmpi/compat/csv.h"
+#include "tlmpi/base/decimal.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/compat/python.h"
 #include <dirent.h>
@@ -15,20 +16,60 @@ static void append_words(tl_bytes *out, const char *words)
     tl_bytes_put(out, words, strlen(words));
 }
 
+static bool is_one_of(char c, const char *set)
+{
+    return c != '\0' && strchr(set, c) != NULL;
+}
+
+/* Whether a spreadsheet would take the text for a formula: no sign alone, and no number. */
+static bool is_formula(tl_text text)
+{
+    double number;
+    return text.n > 1 && is_one_of(text.p[0], "=+-@\t\r") && !tl_decimal_to_double(text.p, text.n, &number);
+}
+
+/* Whether the text is written as it is, by its bytes; of those of two bytes, U+0080 to U+00BF are looked at again. */
+static bool is_plain(tl_text text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        const unsigned char c = (unsigned char)text.p[i];
+        if (c < ' ' || c == ',' || c == '"' || c == 0x7f || c == 0xc2)
+            return false;
+    }
+    return !is_formula(text);
+}
+
+/* Returns the number of bytes of the control character that the text begins with and a terminal may obey; 0: none. */
+static size_t control_bytes(tl_text text)
+{
+    const unsigned char c = (unsigned char)text.p[0];
+    if (c == 0xc2 && text.n > 1)
+        return (unsigned char)text.p[1] < 0xa0 ? 2 : 0;
+    return (c < ' ' && !is_one_of(text.p[0], "\t\n\r")) || c == 0x7f;
+}
+
+/* As the other tools write a text, unless it may do harm: U+FFFD replaces a control character, and an apostrophe stands
+ * before a text that a spreadsheet would take for a formula. */
 static void append_text(tl_bytes *out, tl_text text)
 {
-    bool quoted = false;
-
-    for (size_t i = 0; i < text.n && !quoted; i++)
-        quoted = text.p[i] == ',' || text.p[i] == '"' || text.p[i] == '\n' || text.p[i] == '\r';
-    if (!quoted) {
+    if (is_plain(text)) {
         tl_bytes_put(out, text.p, text.n);
         return;
     }
-    tl_bytes_put(out, "\"", 1);
+    bool quoted = false;
     for (size_t i = 0; i < text.n; i++)
-        tl_bytes_put(out, text.p[i] == '"' ? "\"\"" : &text.p[i], text.p[i] == '"' ? 2 : 1);
-    tl_bytes_put(out, "\"", 1);
+        quoted = quoted || is_one_of(text.p[i], ",\"\n\r");
+    tl_bytes_put(out, "\"", quoted);
+    tl_bytes_put(out, "'", is_formula(text));
+    for (size_t skip; text.n > 0; text = (tl_text){ text.p + skip, text.n - skip }) {
+        skip = control_bytes(text);
+        if (skip > 0)
+            tl_bytes_put(out, "\xef\xbf\xbd", 3);
+        else
+            tl_bytes_put(out, text.p, skip = 1);
+        tl_bytes_put(out, "\"", skip == 1 && text.p[0] == '"');
+    }
+    tl_bytes_put(out, "\"", quoted);
 }
 
 /* A double has its shortest digits; a whole number no ".0". */

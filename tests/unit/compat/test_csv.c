@@ -114,6 +114,24 @@ static void cells_are_quoted_where_a_reader_would_split(void)
     CU_ASSERT_STRING_EQUAL(scratch_content("cells.csv.part"), "(no file)");
 }
 
+static void cells_do_no_harm(void)
+{
+    tl_csv_folder folder = { .dir = scratch_folder };
+    tl_csv csv = tl_csv_open(&folder, "harm.csv", NULL);
+    TL_ROW(&csv, tl_words("=1+1"), tl_words("@x,y"), tl_words("-a"), tl_words("\tT"), tl_words("-1"), tl_words("="));
+    TL_ROW(&csv, tl_words("\x1b[31m"),
+           tl_words("a\x07"
+                    "b\x7f"),
+           tl_words("\xc2\x9b"
+                    "1m"),
+           tl_words("2\xc2\xb0,"));
+    tl_csv_close(&csv);
+    CU_ASSERT_STRING_EQUAL(scratch_content("harm.csv"), "'=1+1,\"'@x,y\",'-a,'\tT,-1,=\n"
+                                                        "\xef\xbf\xbd[31m,a\xef\xbf\xbd"
+                                                        "b\xef\xbf\xbd,\xef\xbf\xbd"
+                                                        "1m,\"2\xc2\xb0,\"\n");
+}
+
 static void a_header_may_be_written_cell_by_cell(void)
 {
     tl_csv_folder folder = { .dir = scratch_folder };
@@ -239,6 +257,7 @@ static const unit_test tests[] = {
     TEST(rounding_is_that_of_the_exact_value),
     TEST(statistics_leave_out_what_is_missing),
     TEST(cells_are_quoted_where_a_reader_would_split),
+    TEST(cells_do_no_harm),
     TEST(a_header_may_be_written_cell_by_cell),
     TEST(the_first_failure_stays_and_stops_all_tables),
     TEST(arrays_are_shown_as_tuples),
