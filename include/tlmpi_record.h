@@ -19,7 +19,8 @@
  *     }
  *     tlmpi_record_close(recorder, NULL);
  *
- * The file is opened once: lines go with it where it is moved or deleted meanwhile.
+ * The file is opened once: lines go with it where it is moved or deleted meanwhile.  Where a pipe stands in its
+ * place, or a symbolic link to anything but a device, the recorder is off.
  *
  * No call needs its status looked at: what cannot be recorded is counted and left out, and the program goes on.
  * Only tlmpi_record_close waits for the device.  All calls but tlmpi_record_close may come from several threads at

@@ -38,13 +38,21 @@ int tl_record_file_open(tl_record_file *file, const char *directory, int rank, t
     if (path->failed)
         return ENOMEM;
     int no_folder = make_folders(path->bytes);
-    file->fd = open(path->bytes, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+    const int flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK;
+    file->fd = open(path->bytes, flags | O_CREAT | O_NOFOLLOW, 0666);
+    const bool link = file->fd < 0 && errno == ELOOP;
+    if (link) /* to a device, such as /dev/null, lines may go; no other file is written through it */
+        file->fd = open(path->bytes, flags);
     if (file->fd < 0)
-        return errno == ENOENT && no_folder != 0 ? no_folder : errno;
+        return errno == ENOENT && no_folder != 0 ? no_folder : link ? ELOOP : errno;
     bool known = fstat(file->fd, &status) == 0;
-    if (known && S_ISFIFO(status.st_mode)) { /* a write to a pipe waits for the reader */
+    /* a write to a pipe waits for the reader */
+    const int refused = known && S_ISFIFO(status.st_mode)             ? ESPIPE
+                        : link && !(known && S_ISCHR(status.st_mode)) ? ELOOP
+                                                                      : 0;
+    if (refused != 0) {
         (void)tl_record_file_close(file);
-        return ESPIPE;
+        return refused;
     }
     if (known && S_ISREG(status.st_mode) && status.st_size > 0 && pread(file->fd, &last, 1, status.st_size - 1) == 1 &&
         last != '\n') {

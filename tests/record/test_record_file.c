@@ -77,6 +77,16 @@ static void a_pipe_stops_no_training(void)
     CU_ASSERT_EQUAL(closed(0), TLMPI_RECORD_OFF);
 }
 
+static void no_link_is_followed(void)
+{
+    fresh(0);
+    CU_ASSERT_EQUAL(symlink("other", scratch_path(FILE_0)), 0);
+    CU_ASSERT_FALSE(opened());
+    CU_ASSERT_PTR_NOT_NULL(strstr(tlmpi_record_reason(recorder), "/" FILE_0 ": Too many levels of symbolic links"));
+    CU_ASSERT_STRING_EQUAL(scratch_content("other"), "(no file)");
+    CU_ASSERT_EQUAL(closed(0), TLMPI_RECORD_OFF);
+}
+
 static void a_folder_that_cannot_be_made_is_told(void)
 {
     fresh(0);
@@ -176,6 +186,7 @@ int main(void)
         TEST(no_folder_is_the_one_in_which_the_program_runs),
         TEST(a_file_that_cannot_be_is_a_recorder_that_is_off),
         TEST(a_pipe_stops_no_training),
+        TEST(no_link_is_followed),
         TEST(a_folder_that_cannot_be_made_is_told),
         TEST(a_full_disk_loses_lines_only),
         TEST(a_line_that_was_taken_in_part_is_completed),
