@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 import files
-from damages import Damage, check_row, damages, replaced, witness
+from damages import Damage, check_row, damages, replaced, sweep, traces_of, witness
 from traces import EVENTS, TAIL, Checks, Run, document, events, head, kernel, write
 
 
@@ -172,6 +172,8 @@ def main():
     checks = Checks()
     program, watched = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[-1])
     files.crowds(checks, program)  # first: its bound on memory is the lowest
+    some = os.path.join(os.environ["TLMPI_CORPUS"], "traces") if os.environ.get("TLMPI_CORPUS") else "data/stories"
+    sweep(checks, program, traces_of([some]), range(1, 5))
     files.names(checks, program)
     files.bounded(checks, program)
     files.huge(checks, program)
