@@ -205,6 +205,7 @@ product()
     start windows /usr/bin/python3 tests/golden/windows.py build/tlmpi-serial build/make_trace
     start serving /usr/bin/python3 tests/golden/serving.py build/tlmpi build/make_trace
     start launches /usr/bin/python3 tests/golden/launches.py build/tlmpi-serial build/make_trace
+    start oddities /usr/bin/python3 tests/golden/oddities.py build/tlmpi build/make_trace
     start health /usr/bin/python3 tests/golden/health.py build/tlmpi-serial build/make_trace
     start books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace
     start trees /usr/bin/python3 tests/golden/trees.py build/tlmpi build/make_trace

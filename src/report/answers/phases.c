@@ -64,7 +64,7 @@ static tl_phrase steps_in_words(const tl_answers *a)
 {
     const tl_phase_verdict *row = tl_phase_told_of(a);
     return tl_pattern_in_words((tl_pattern)row->pattern, row->first_step, row->last_step, row->steps_flagged,
-                               (size_t)row->steps);
+                               (size_t)row->steps, 0);
 }
 
 void tl_say_phase_cost(tl_wrap *w, const tl_answers *a)

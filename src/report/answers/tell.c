@@ -114,9 +114,10 @@ static tl_phrase place_of_culprit(const tl_culprit *c)
                         host.text);
 }
 
-static tl_phrase pattern_of_culprit(const tl_answers *a, const tl_culprit *c)
+tl_phrase tl_pattern_of_culprit(const tl_answers *a, const tl_culprit *c)
 {
-    return tl_pattern_in_words((tl_pattern)c->pattern, c->first_step, c->last_step, c->steps_flagged, a->trust.nsteps);
+    return tl_pattern_in_words((tl_pattern)c->pattern, c->first_step, c->last_step, c->steps_flagged, a->trust.nsteps,
+                               a->trust.left_out);
 }
 
 /* Says "it costs 7.28 ms (3.0 %) of each step of 244 ms"; for several steps the mean. */
@@ -358,7 +359,7 @@ void tl_tell_verdict(tl_telling *t)
            tl_is_several(c)    ? "hold the job up together"
            : tl_is_untraced(c) ? "is the suspect: it seems to hold the job up"
                                : "holds the job up",
-           pattern_of_culprit(a, c).text, told ? ":" : "");
+           tl_pattern_of_culprit(a, c).text, told ? ":" : "");
     if (!tl_is_link(c)) {
         if (told)
             say_step_cost(w, a, c);
@@ -423,7 +424,7 @@ void tl_tell_also(tl_telling *t, size_t most)
     for (size_t i = 1; i < a->nculprits && i <= most; i++) {
         const tl_culprit *c = &a->culprits[i];
         tl_wrap *w = tl_tell(t, "also", NULL);
-        tl_say(w, "%s%s %s -", culprit_in_words(c).text, place_of_culprit(c).text, pattern_of_culprit(a, c).text);
+        tl_say(w, "%s%s %s -", culprit_in_words(c).text, place_of_culprit(c).text, tl_pattern_of_culprit(a, c).text);
         if (!tl_is_link(c))
             tl_say(w, "%s,", tl_is_untraced(c) ? "untraced" : tl_cause_labels[c->cause]);
         if (c->gain_ns > 0)

@@ -13,23 +13,26 @@
 
 /* ------------------------------------------------------------------------------------------------------------ when */
 
-tl_phrase tl_pattern_in_words(tl_pattern pattern, int32_t first, int32_t last, int64_t flagged, size_t nsteps)
+tl_phrase tl_pattern_in_words(tl_pattern pattern, int32_t first, int32_t last, int64_t flagged, size_t nsteps,
+                              size_t left_out)
 {
+    const char *whole = left_out > 0 ? "whole " : "";
+    nsteps -= left_out;
     const tl_phrase range =
         first == last ? tl_phrase_of("%" PRId32, first) : tl_phrase_of("%" PRId32 "-%" PRId32, first, last);
     const tl_phrase count = /* links have no count of flagged steps */
-        flagged > 0 ? tl_phrase_of("%" PRId64 " of %zu steps", flagged, nsteps) : tl_phrase_of("some steps");
+        flagged > 0 ? tl_phrase_of("%" PRId64 " of %zu %ssteps", flagged, nsteps, whole) : tl_phrase_of("some steps");
     if (nsteps == 0)
         return tl_phrase_of("in the whole trace, which marks no steps");
     if (nsteps == 1)
-        return tl_phrase_of("in the only step, %s", range.text);
+        return tl_phrase_of("in the only %sstep, %s", whole, range.text);
     switch (pattern) {
     case TL_PATTERN_PERSISTENT:
         if (flagged > 0 && flagged < (int64_t)nsteps)
             return tl_phrase_of("in %s (%s)", count.text, range.text);
-        return tl_phrase_of("in all %zu steps (%s)", nsteps, range.text);
+        return tl_phrase_of("in all %zu %ssteps (%s)", nsteps, whole, range.text);
     case TL_PATTERN_BOUNDED:
-        return flagged > 0 ? tl_phrase_of("in steps %s only (%" PRId64 " of %zu)", range.text, flagged, nsteps)
+        return flagged > 0 ? tl_phrase_of("in %ssteps %s only (%" PRId64 " of %zu)", whole, range.text, flagged, nsteps)
                            : tl_phrase_of("in steps %s only", range.text);
     case TL_PATTERN_SPORADIC:
         return tl_phrase_of("in %s (the first is %" PRId32 ", the last %" PRId32 ")", count.text, first, last);

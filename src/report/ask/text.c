@@ -274,12 +274,11 @@ static void persistence(tl_telling *t)
         tl_say_no_culprit(w, a);
         return;
     }
-    tl_say(w, "%s: %s", tl_pattern_labels[c->pattern],
-           tl_pattern_in_words((tl_pattern)c->pattern, c->first_step, c->last_step, c->steps_flagged, a->trust.nsteps)
-               .text);
+    tl_say(w, "%s: %s", tl_pattern_labels[c->pattern], tl_pattern_of_culprit(a, c).text);
     w = tl_tell(t, "evidence", tl_is_link(c) ? "link" : "blame_step");
     if (!tl_is_link(c))
-        tl_say(w, "%" PRId64 "~of~%zu steps flagged;", c->steps_flagged, a->trust.nsteps);
+        tl_say(w, "%" PRId64 "~of~%zu%s steps flagged;", c->steps_flagged, a->trust.nsteps - a->trust.left_out,
+               a->trust.left_out > 0 ? " whole" : "");
     if (!tl_is_link(c) && c->steps_not_counted > 0)
         tl_say(w,
                "%" PRId64 " more not counted, because it costs less in them, or because they are not fully recorded;",

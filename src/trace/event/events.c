@@ -359,13 +359,14 @@ tl_taken tl_events_take(tl_events *e, const tl_take_options *options, const tl_f
         *fractional = ts == NULL || (ts->type == TL_VALUE_NUMBER && tl_value_has_fraction(ts));
 
     timing t = { .flags = phase_of(ph) };
-    bool complete = ph != NULL && t.flags == TL_EVENT_PH_X;
-    if (ph != NULL && !complete && (options->hook == NULL || !options->hook->any_ph) &&
-        (*why = wrong_phase(of_category, ph)) != NULL)
+    bool complete = ph != NULL && t.flags == TL_EVENT_PH_X, any_ph = options->hook != NULL && options->hook->any_ph;
+    if (ph != NULL && !complete && !any_ph && (*why = wrong_phase(of_category, ph)) != NULL)
         return TL_TAKEN_BAD;
     tl_taken taken = take_times(ts, tl_fields_get(f, TL_KEY_DUR), complete, &t, why);
     if (taken == TL_TAKEN_BAD)
         return taken;
+    if ((of_category & TL_CAT_GPU_WORK) && t.ts_ns == 0 && t.dur_ns == 0 && !any_ph)
+        t.flags &= ~TL_EVENT_HAS_TS; /* CUPTI and Kineto write 0 where device work was not measured */
     add_event(e, options->hook, f, uid, category, &t);
     if (e->ncut > ncut && taken == TL_TAKEN_KEPT) {
         *why = "expected a text of 64 KiB at most, cut a longer one";

@@ -10,6 +10,10 @@
  *     marks    [ProfilerStep#5 ][ProfilerStep#6  ][ProfilerStep#5  ]       on one thread
  *     windows  [       5       )[        6       ).................    a step has one window; the second mark has none
  *
+ *     marks    [ProfilerStep#5          ][ProfilerStep#6          ]        of two profilers: the outer ones count
+ *               [ProfilerStep#0        ]  [ProfilerStep#1        ]
+ *     windows  [           5            )[           6            )
+ *
  * Without such marks, annotations of a server's iterations are the marks, numbered in order of time:
  *
  *     marks    [step[EXTEND bs=2]]....[step[DECODE bs=8]]..[step[DECODE bs=8]]
@@ -65,6 +69,35 @@ typedef TL_VEC(mark) mark_list;
 TL_SORT_BY(by_thread, mark, track, window.start_ns, window.number)
 TL_SORT_BY(by_number, mark, window.number, track, window.start_ns)
 TL_SORT_BY(by_start, tl_step_window, start_ns, number)
+
+/* Removes marks that lie within marks of other numbers on their thread, if as many are left: one mark whose end is
+ * wrong may cover all others. */
+static void drop_inner_marks(mark_list *m)
+{
+    mark *outer = tl_malloc((m->n + 1) * sizeof *outer);
+    mark *last = NULL;
+    size_t n = 0;
+
+    qsort(m->v, m->n, sizeof *m->v, by_thread);
+    for (size_t i = 0; i < m->n; i++) {
+        const mark *next = &m->v[i];
+        const tl_step_window *w = &next->window;
+        const bool other =
+            last != NULL && w->number >= 0 && last->track == next->track && last->window.number != w->number;
+        if (other && w->start_ns == last->window.start_ns && w->end_ns > last->window.end_ns) {
+            *last = *next;
+        } else if (!other || w->end_ns > last->window.end_ns) {
+            outer[n] = *next;
+            last = w->number >= 0 ? &outer[n] : last;
+            n++;
+        }
+    }
+    if (2 * n >= m->n) {
+        memcpy(m->v, outer, n * sizeof *outer);
+        m->n = n;
+    }
+    free(outer);
+}
 
 /* Removes the number from marks that repeat on a thread after a mark of another step.  Returns how many marks that
  * are. */
@@ -289,6 +322,7 @@ tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, const tl_r
     mark_list *of = choose_marks(&c, rules, &view->served);
     tl_step_window *steps = of->n > 0 ? tl_arena_take(&out->rest, of->n, sizeof *steps) : NULL;
     if (steps != NULL) {
+        drop_inner_marks(of);
         view->nagain_steps = drop_repeated_marks(of);
         make_windows(view, of, steps, &view->nsteps);
     }

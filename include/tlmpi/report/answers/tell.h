@@ -17,9 +17,11 @@
 
 /* --------------------------------------------------------------------------------------------------------- phrases */
 
-/* Returns "in all 3 steps (4-6)", "in steps 2-3 only (2 of 5)": `flagged` (0: not counted) of `nsteps` steps, from
- * first to last. */
-tl_phrase tl_pattern_in_words(tl_pattern pattern, int32_t first, int32_t last, int64_t flagged, size_t nsteps);
+/* Returns "in all 3 steps (4-6)", "in steps 2-3 only (2 of 5)", "in all 2 whole steps (5-6)": `flagged` (0: not
+ * counted) of `nsteps` less `left_out` steps, from first to last. */
+tl_phrase tl_pattern_in_words(tl_pattern pattern, int32_t first, int32_t last, int64_t flagged, size_t nsteps,
+                              size_t left_out);
+tl_phrase tl_pattern_of_culprit(const tl_answers *answers, const tl_culprit *culprit);
 
 /* Returns "14.4 ms less of 42.7 ms (33.8 %) without its delay, simulated", or why the gain is unknown. */
 tl_phrase tl_gain_in_words(const tl_answers *answers, const tl_culprit *culprit);

@@ -288,11 +288,10 @@ static int64_t next_launch(const gathering *g, int64_t t_ns)
     return low < g->nworking ? g->working[low] : INT64_MAX;
 }
 
-/* Returns the step of the next launch: host work after a step's last launch holds up the next step. */
-static int32_t step_held_up(const gathering *g, int64_t start_ns)
+/* Host work belongs to the step of its beginning, as in the graph (graph/host.c). */
+static int32_t step_at(const gathering *g, int64_t start_ns)
 {
-    int64_t next_ns = next_launch(g, start_ns);
-    return tl_step_at(g->view->steps, g->view->nsteps, next_ns < INT64_MAX ? next_ns : start_ns);
+    return tl_step_at(g->view->steps, g->view->nsteps, start_ns);
 }
 
 /* Adds the idle time that a span covers to its name, unless the span lies within another one of that name. */
@@ -303,7 +302,7 @@ static void add_span(gathering *g, uint32_t name, tl_activity_kind activity, int
     if (idle_ns <= 0 || (g->covered[key].walk == g->nwalks && start_ns < g->covered[key].to_ns))
         return;
     g->covered[key] = (cover){ end_ns, g->nwalks };
-    add_to_name(g, TL_NAMED_HOST, step_held_up(g, start_ns), name, activity,
+    add_to_name(g, TL_NAMED_HOST, step_at(g, start_ns), name, activity,
                 (tl_named_work){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
 }
 
@@ -315,8 +314,7 @@ typedef struct open_span {
 
 typedef TL_VEC(open_span) open_spans;
 
-/* Removes the innermost open span; adds its own time in turn, without the spans inside it, if that exceeds the clock
- * error. */
+/* Removes the innermost open span; adds its own time in turn, without the spans inside it. */
 static void close_span(gathering *g, const tl_thread *thread, open_spans *open)
 {
     const tl_ops *ops = &g->view->ops;
@@ -328,9 +326,9 @@ static void close_span(gathering *g, const tl_thread *thread, open_spans *open)
         turn_ns = time_in_turn(g, thread->track, start_ns, s->end_ns);
     if (open->n > 0)
         open->v[open->n - 1].inner_ns += turn_ns;
-    if (turn_ns - s->inner_ns <= TL_CLOCK_ERROR_NS || name == TL_NO_NAME || g->is_step[name])
+    if (turn_ns <= s->inner_ns || name == TL_NO_NAME || g->is_step[name])
         return;
-    add_to_name(g, TL_NAMED_SPAN, step_held_up(g, start_ns), name, TL_ACTIVITY_HOST,
+    add_to_name(g, TL_NAMED_SPAN, step_at(g, start_ns), name, TL_ACTIVITY_HOST,
                 (tl_named_work){ .ns = turn_ns - s->inner_ns, .count = 1, .frame = ops->kind[s->op] == TL_FRAME });
 }
 
@@ -404,7 +402,7 @@ static void add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
             continue;
         int64_t ns = idle_after(g, start, end, rule);
         if (ns > 0 || g->of_call[name] == TL_ACTIVITY_SYNC)
-            add_to_name(g, TL_NAMED_WAIT, step_held_up(g, start), name_of_wait(g, ops, &op_at, i),
+            add_to_name(g, TL_NAMED_WAIT, step_at(g, start), name_of_wait(g, ops, &op_at, i),
                         g->of_call[name] == TL_ACTIVITY_ALLOCATOR ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_SYNC,
                         (tl_named_work){ .ns = ns, .size = end - start, .count = 1 });
     }

@@ -6,9 +6,10 @@
  *     gemm                  20 ms   40 ms      twice as long; both together 1.8 times
  *     relu                   5 ms    5 ms      as long
  *
- * The device is slow (THROTTLED) only if all kernels are slower than at every peer, and there are at least two: a low
- * clock slows all kernels, arithmetic most.  A kernel is no evidence if its time differs between peers by more than
- * half of the mean slowdown.  If a kernel that is evidence is not slower, only some kernels are slow (COMPUTE_SLOW).
+ * The device is slow (THROTTLED) only if all kernels are slower than at every peer, by more than a little part of the
+ * mean slowdown (TL_LITTLE_PART), and there are at least two: a low clock slows all kernels, arithmetic most.  A kernel
+ * is no evidence if its time differs between peers by more than half of the mean slowdown.  If a kernel that is
+ * evidence is not slower, only some kernels are slow (COMPUTE_SLOW).
  *
  * The dominant work are the names in which the rank spends more time than any of its peers:
  *
@@ -213,7 +214,7 @@ static tl_cause cause_of_compute(const entries *all)
             continue;
         if ((longer - 1) / 2 * mean_of(e->peers_ns, e->peers_count) <= e->apart_ns)
             continue;
-        if (mean_of(e->ns, e->count) <= e->longest_ns)
+        if (mean_of(e->ns, e->count) <= e->longest_ns * (1 + (longer - 1) / (double)TL_LITTLE_PART))
             return TL_CAUSE_COMPUTE_SLOW;
         slowed++;
     }

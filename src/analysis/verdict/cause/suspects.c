@@ -300,7 +300,7 @@ static tl_pattern pattern_of(const tl_judgement *j, const tl_culprit *row, bool 
     int64_t run = (int64_t)row->last_step - row->first_step + 1;
     if (row->steps_flagged == 0 || drift)
         return row->steps_flagged == 0 ? TL_PATTERN_NONE : TL_PATTERN_DRIFTING;
-    if ((double)row->steps_flagged >= TL_MOST_SHARE * (double)j->facts.trust.nsteps)
+    if ((double)row->steps_flagged >= TL_MOST_SHARE * (double)(j->facts.trust.nsteps - j->facts.trust.left_out))
         return TL_PATTERN_PERSISTENT;
     if (row->steps_flagged == 1)
         return TL_PATTERN_ONE_OFF;

@@ -212,6 +212,20 @@ static void add_nodes(tl_graph_build *b, tl_graph_hosts *h)
 
 /* -------------------------------------------------------------------------------------------------------------- all */
 
+/* Moves a step mark that rounding puts into the last TL_ROUNDING_NS of a wait behind the wait: the time before a mark
+ * is host work, and the wait is not. */
+static void move_marks(tl_graph_hosts *h)
+{
+    for (size_t i = 0; i + 1 < h->instants.n; i++) {
+        instant *mark = &h->instants.v[i], *next = mark + 1;
+        if (mark->kind != AT_MARK || next->kind != AT_WAIT_END || next->ns - mark->ns > TL_ROUNDING_NS)
+            continue;
+        const instant after = { next->ns, mark->track, mark->wait, mark->launch, AT_MARK };
+        *mark = *next;
+        *next = after;
+    }
+}
+
 tl_graph_hosts *tl_graph_host(tl_graph_build *b)
 {
     tl_graph_hosts *h = tl_calloc(1, sizeof *h);
@@ -231,6 +245,7 @@ tl_graph_hosts *tl_graph_host(tl_graph_build *b)
         tl_vec_push(&h->instants,
                     (instant){ tl_graph_host_time(b, b->calls->begin_ns), TL_NONE, TL_NONE, TL_NONE, AT_MARK });
     tl_vec_sort(&h->instants, by_time);
+    move_marks(h);
     tl_grow((void **)&b->nodes.v, &b->nodes.cap, h->instants.n + b->view->nkernels + b->view->ncolls + 1,
             sizeof *b->nodes.v);
     add_nodes(b, h);

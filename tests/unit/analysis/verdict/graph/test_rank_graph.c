@@ -113,6 +113,20 @@ static void what_the_host_does_before_a_mark_is_work_of_the_step_that_it_ends(vo
 }
 
 /* As a data loader that is slow in each step: in the first, too. */
+/* Rounding puts the beginning of step 5 into the last microsecond of the wait that step 4 ends with. */
+static void a_mark_at_the_end_of_a_wait_comes_after_it(void)
+{
+    tl_rank_graph g = drawn_graph(draw("steps:                      44444444444455555555", /**/
+                                       "host:                       a.............b.....", /**/
+                                       "compute 7:                  .AAAAAAAAA.....BB...", /**/
+                                       "call cudaDeviceSynchronize: ...==========.......", NULL));
+    int64_t host_ns = 0;
+    for (uint32_t v = 0; v < g.nnodes; v++)
+        host_ns += g.nodes[v].kind != TL_NODE_WORK ? g.nodes[v].work_ns : 0;
+    CU_ASSERT_EQUAL(host_ns, 4 * US); /* from a to the wait, and from the wait to b */
+    tl_rank_graph_free(&g);
+}
+
 static void without_marks_the_recording_begins_with_the_first_operator(void)
 {
     tl_rank_graph g = drawn_graph(draw("op 1 next_batch:           ======.....",
@@ -312,6 +326,7 @@ int main(void)
         TEST(a_launch_comes_after_what_any_thread_did_last),
         TEST(what_was_launched_before_the_recording_is_of_no_step),
         TEST(what_the_host_does_before_a_mark_is_work_of_the_step_that_it_ends),
+        TEST(a_mark_at_the_end_of_a_wait_comes_after_it),
         TEST(without_marks_the_recording_begins_with_the_first_operator),
         TEST(what_the_host_does_before_a_launch_is_work_of_the_same_stretch),
         TEST(what_the_host_does_most_of_the_time_before_a_launch_is_its_work),
