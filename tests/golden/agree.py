@@ -230,7 +230,7 @@ def rank_answers(c, job, culprit):
            f"{waited} of {row['blame_ns']}")
     beside = sum(r["flagged"] == "1" for r in job.blame_step if int(r["rank"]) == culprit["rank"]) - len(flagged)
     c.same("steps beside", job.answers["persistent"]["evidence"]["steps_not_counted"], beside)
-    said = re.search(r"Evidence: (\d+) of (\d+) steps flagged;(?: (\d+) more not counted)?", job.asked)
+    said = re.search(r"Evidence: (\d+) of (\d+) (?:whole )?steps flagged;(?: (\d+) more not counted)?", job.asked)
     c.that("steps beside in words", said and int(said.group(3) or 0) == beside, said and said.group(0))
     c.that("steps flagged in words", said and int(said.group(1)) == culprit["steps_flagged"], said and said.group(0))
 

@@ -60,6 +60,13 @@ def not_measured(traces):
         e["ts"] = e["dur"] = 0
 
 
+def too_long(traces):
+    """Two kernels of rank 1 outlast what follows on their stream by seconds (TraceLens #669)."""
+    kernels = [e for e in traces[1]["traceEvents"] if e.get("cat") == "kernel" and "nccl" not in e["name"]]
+    for i in (20, 70):
+        kernels[i]["dur"] = 3400000.123
+
+
 def other_windows(traces):
     """Rank 1 is recorded from the third step on, rank 3 up to the seventh."""
     for rank, (first, last) in {1: (2, 7), 3: (0, 6)}.items():
@@ -68,9 +75,17 @@ def other_windows(traces):
         traces[rank]["traceEvents"] = [e for e in traces[rank]["traceEvents"] if begin <= e.get("ts", begin) < end]
 
 
+def other_device(traces):
+    """The late rank has another device."""
+    for properties in traces[2]["deviceProperties"]:
+        properties["name"] = "NVIDIA L40S"
+
+
 ODDITIES = {
     two_profilers: "in all 8 steps (1-8)",
     not_measured: "were not recorded",
+    too_long: "cannot have run as long",
+    other_device: "elsewhere (device NVIDIA L40S, others have NVIDIA A100",
     other_windows: "in all 5 whole steps (3-7)",
 }
 

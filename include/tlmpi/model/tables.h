@@ -40,7 +40,8 @@ TL_LABELS(rank_from);
       "largest such difference: the offset between the clocks of host and device")                                     \
     F(T, I64, too_long, MEASURE, "",                                                                                   \
       "device work with an impossible end: the next work of its stream ended long before (parameters trace_error, "    \
-      "last_work_most); in all tables it ends where the next work begins, or with the recording")                      \
+      "last_work_most); in all tables it lasts as long as such work usually does there, at most until the next work "  \
+      "begins, or to the end of the recording")                                                                        \
     F(T, I64, too_long_ns, MEASURE, "ns", "time that was cut off these, summed")                                       \
     F(T, TIME, first_ns, MEASURE, "ns", "first start of device work")                                                  \
     F(T, TIME, last_ns, MEASURE, "ns", "last end of device work")                                                      \

@@ -235,6 +235,23 @@ static void find_waits(tl_tables *tables, tl_answers *out)
     }
 }
 
+/* Finds whether all ranks beside the culprit's n have devices of another name. */
+static void compare_devices(const tl_table *ranks, const int32_t *culprit, size_t n, tl_answers *out)
+{
+    const tl_rank *own = n > 0 ? tl_row_of_rank(ranks, culprit[0]) : NULL, *other = NULL;
+    if (own == NULL || own->device_name[0] == '\0')
+        return;
+    TL_ROWS (const tl_rank, row, ranks) {
+        if (tl_index_of(culprit, n, row->rank) < n)
+            continue;
+        if (row->device_name[0] == '\0' || memcmp(row->device_name, own->device_name, sizeof row->device_name) == 0)
+            return;
+        other = row;
+    }
+    out->device = other != NULL ? own : NULL;
+    out->other_device = other;
+}
+
 /* Fills the facts about the culprits, whose rows begin the table. */
 static void find_culprits(tl_tables *tables, const tl_table *table, tl_answers *out)
 {
@@ -250,8 +267,9 @@ static void find_culprits(tl_tables *tables, const tl_table *table, tl_answers *
         return;
     }
     int32_t listed[TL_RANKS_LISTED];
-    tl_delay_costs_by_activity(tl_tables_get(tables, &tl_blame_schema), listed,
-                               tl_ranks_listed(first->ranks, sizeof first->ranks, listed), out->activities);
+    const size_t nlisted = tl_ranks_listed(first->ranks, sizeof first->ranks, listed);
+    tl_delay_costs_by_activity(tl_tables_get(tables, &tl_blame_schema), listed, nlisted, out->activities);
+    compare_devices(ranks, listed, nlisted, out);
     const tl_rank *row = first->kind == TL_CULPRIT_RANK ? tl_row_of_rank(ranks, first->rank) : NULL;
     out->by_order = row != NULL && strcmp(tl_rank_from_labels[row->rank_from], "order") == 0 ? row : NULL;
     if (tl_is_untraced(first))

@@ -168,6 +168,9 @@ static void say_cause(tl_wrap *w, const tl_answers *a)
     tl_say(w, "%s: %s%s", tl_cause_labels[c->cause], tl_cause_meanings[c->cause], against[a->against]);
     if (tl_is_link(c))
         return;
+    if (a->device != NULL && (c->cause == TL_CAUSE_COMPUTE_SLOW || c->cause == TL_CAUSE_THROTTLED))
+        tl_say(w, "(device %.*s, others have %.*s)", (int)sizeof a->device->device_name, a->device->device_name,
+               (int)sizeof a->other_device->device_name, a->other_device->device_name);
     if (!c->same_cause)
         tl_say(w, "(rank~%" PRId32 ")", c->rank);
     const tl_phrase share = tl_share_in_words(c->cause_share);

@@ -372,13 +372,10 @@ static void say_ranks(FILE *out, const tl_summary *s)
     if (nodd > 0)
         tl_print_sentence(
             out,
-            "%s~piece%s of device work on rank%s %s cannot have run as long as the trace says, and %s, or with the "
-            "recording: %s less (table rank, too_long).",
+            "%s~piece%s of device work on rank%s %s cannot have run as long as the trace says, and %s here as long as "
+            "such work usually does, at most until the next of the stream begins: %s less (table rank, too_long).",
             tl_grouped(work).text, tl_plural(work), tl_plural((int64_t)nodd),
-            tl_ranks_in_words(odd, nodd, nodd, ",").text,
-            work == 1 ? "ends here when the next of its stream begins"
-                      : "end here when the next of their streams begin",
-            tl_duration(ns).text);
+            tl_ranks_in_words(odd, nodd, nodd, ",").text, work == 1 ? "lasts" : "last", tl_duration(ns).text);
     free(idle);
     free(odd);
 }

@@ -246,7 +246,7 @@ uint32_t tl_call_of(const tl_events *e, const tl_event_list *calls, uint32_t eve
  *
  *     stream   [ a ][ b ===================================================...
  *                        [ c ][ d ]  [ e ]
- *     cut      [ a ][ b ][ c ][ d ]  [ e ]
+ *     cut      [ a ][ b ][ c ][ d ]  [ e ]        an earlier b lasts as long
  *
  * A stream does one piece of work after the other.  With programmatic dependent launch, work may begin while its
  * predecessor still runs, but waits for it and does not end before it.  So the end of a piece of work is impossible if
@@ -255,7 +255,8 @@ uint32_t tl_call_of(const tl_events *e, const tl_event_list *calls, uint32_t eve
  *     is later    than the end of the next work on its stream, of another launch, by more than TL_TRACE_ERROR_NS, or
  *     is later    than everything else in the recording by more than TL_LAST_WORK_MOST_NS, without next work.
  *
- * An impossible end is replaced by the latest possible one: the start of the next work, or the end of the recording.
+ * Such work lasts as long as work of its name usually does on its stream, at most until the latest possible end: the
+ * start of the next work, or the end of the recording.
  *
  * Branches of a graph run side by side, whatever stream the trace names.  If a tenth of a stream's work outlasts the
  * next work, the stream is not a queue but a name for several: none of its work is cut.
@@ -290,6 +291,20 @@ static int64_t possible_end(const tl_events *e, uint32_t event, uint32_t next, i
     return tl_ns_between(end, *last_ns) <= TL_LAST_WORK_MOST_NS ? INT64_MAX : tl_ns_max(e->ts_ns[event], *last_ns);
 }
 
+/* Returns the lower median of the times, ns, of those of the stream's n events that have the name of `event`: most of
+ * them are possible.  INT64_MAX: there are too few. */
+static int64_t usual_ns(const tl_events *e, const uint32_t *events, size_t n, uint32_t event)
+{
+    int64_t *ns = tl_malloc((n + 1) * sizeof *ns), usual;
+    size_t alike = 0;
+    for (size_t i = 0; i < n; i++)
+        if (e->name[events[i]] == e->name[event])
+            ns[alike++] = tl_event_dur_ns(e, events[i]);
+    usual = alike >= TL_MEDIAN_LEAST ? tl_lower_median(ns, alike) : INT64_MAX;
+    free(ns);
+    return usual;
+}
+
 /* Cuts the i-th event of the stream at end_ns, and also longer events before it with the same start. */
 static void cut_event(tl_events *e, const uint32_t *events, size_t i, int64_t end_ns, tl_cuts *cuts)
 {
@@ -318,8 +333,10 @@ void tl_overruns_cut(tl_events *e, const tl_device *work, tl_cuts *cuts)
                     next = v[i + 1];
                 int64_t end_ns = possible_end(e, v[i], next, &last_ns);
                 n += end_ns != INT64_MAX;
-                if (end_ns != INT64_MAX && cuts_now)
-                    cut_event(e, v, i, end_ns, cuts);
+                if (end_ns == INT64_MAX || !cuts_now)
+                    continue;
+                const int64_t usual = usual_ns(e, v, stream->n, v[i]);
+                cut_event(e, v, i, tl_ns_min(end_ns, tl_ns_sum(e->ts_ns[v[i]], usual)), cuts);
             }
             cuts_now = n > 0 && n <= 1 + stream->n / (size_t)TL_LITTLE_PART;
             if (!cuts_now)

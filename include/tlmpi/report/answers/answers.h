@@ -82,6 +82,8 @@ typedef struct tl_answers {
     size_t nculprits;
     const tl_culprit *first; /* the first of the culprits; NULL: none */
     const tl_rank *by_order; /* row of the first culprit if its rank number comes from the order of files; else NULL */
+    const tl_rank *device, *other_device; /* a rank of the first culprit, and one of the others, if these all have other
+                                           * devices by name; else NULL */
     tl_phrase untraced_file; /* likely file name of the first culprit's missing trace; "": not known, or it has one */
     const tl_excess_row *excess; /* where the first culprit's `rank` spends more than its peers, largest excess first */
     bool excess_in_all; /* their times are of the whole recording, as its steps are not marked; else of a flagged

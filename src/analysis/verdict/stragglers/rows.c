@@ -379,7 +379,7 @@ static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (w->b->roles[w->b->role_of[rank]].n < 2) {
         snprintf(row.reason, sizeof row.reason,
-                 "no other rank is known to do the same, and it is not late compared with its own other steps");
+                 "it has no peer that is known to do the same, and is not late compared with its own other steps");
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (judged_steps(w, rank) == 0) {
         snprintf(row.reason, sizeof row.reason, "in each step, some work that was launched is not in the trace");

@@ -75,12 +75,14 @@ static void durations_that_cannot_be_are_told(void)
     rank->too_long_ns = 5000 * MS;
     text = summary_of(j);
     expect(text, "2 pieces of device work on rank 1 cannot have run as long as the trace says, and\n"
-                 "  end here when the next of their streams begin, or with the recording: 5.00 s\n  less", 1);
+                 "  last here as long as such work usually does, at most until the next of the\n"
+                 "  stream begins: 5.00 s less", 1);
     free(text);
     rank->too_long = 1;
     text = summary_of(j);
     expect(text, "1 piece of device work on rank 1 cannot have run as long as the trace says, and\n"
-                 "  ends here when the next of its stream begins, or with the recording: 5.00 s\n  less", 1);
+                 "  lasts here as long as such work usually does, at most until the next of the\n"
+                 "  stream begins: 5.00 s less", 1);
     free(text);
     free(j);
 }

@@ -26,6 +26,16 @@ static void work_that_runs_on_after_the_next_ended_is_cut_where_that_began(void)
     forget();
 }
 
+/* The stream waits before the next work, which tells nothing of how long this ran. */
+static void work_that_is_cut_lasts_as_long_as_its_like(void)
+{
+    const tl_rank_view *v = cut_view_of(GPU("kernel", "a", 10, 5, 1, 7) "," GPU("kernel", "a", 20, 1000000, 2, 7) "," GPU(
+        "kernel", "b", 90, 5, 3, 7) "," GPU("kernel", "a", 100, 6, 4, 7));
+    CU_ASSERT_EQUAL(v->ntoo_long, 1);
+    CU_ASSERT_EQUAL(v->kernels[1].end_ns, 26000);
+    forget();
+}
+
 /* b is cut first, so that a is seen to run on, too. */
 static void one_that_cannot_be_does_not_hide_another(void)
 {
@@ -92,6 +102,7 @@ int main(void)
 {
     static const unit_test tests[] = {
         TEST(work_that_runs_on_after_the_next_ended_is_cut_where_that_began),
+        TEST(work_that_is_cut_lasts_as_long_as_its_like),
         TEST(one_that_cannot_be_does_not_hide_another),
         TEST(a_dependent_launch_may_begin_early),
         TEST(branches_of_a_graph_run_side_by_side),
