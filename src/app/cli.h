@@ -87,6 +87,9 @@ struct tl_cli {
     bool each, kernels, compare; /* reps: the table to print */
     tl_gates diff_fail_on;       /* diff */
     bool perfetto;               /* export: the only format; run: also write the slice */
+    bool fuse;                   /* export: all of the traces */
+    const char *kinds;           /* export; NULL: all */
+    int64_t min_us;              /* export: least length of a slice */
     bool html;                   /* run: also write the page */
     tl_texts scale, overlap;     /* whatif */
     bool remove_sync, no_launch_overhead; /* whatif */

@@ -1,73 +1,19 @@
 /* diff.c - tlmpi diff A B, tlmpi html A B: compares two runs, each a result file, or traces, which are analysed first.
  */
-#include "cli.h"
+#include "origin.h"
 #include "tlmpi/analysis/diff.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/part_file.h"
-#include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/diff.h"
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/report/format/words.h"
 #include "tlmpi/report/html.h"
 #include "tlmpi/store/load.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { ROWS_SHOWN = 10, TEXT_SHOWN = 48 };
-
-/* ------------------------------------------------------------------------------------------------- traces to results
- */
-
-/* A temporary result, made from traces for the comparison. */
-typedef struct passing {
-    char prefix[288], path[300];
-} passing;
-
-enum { FOLDER = 256 };
-
-/* All procs: makes a temporary folder. */
-static tl_status make_folder(char folder[FOLDER], tl_error *err)
-{
-    const char *top = getenv("TMPDIR");
-    tl_status st = TL_OK;
-    if (tl_par_proc() == 0) {
-        int n = snprintf(folder, FOLDER, "%s/tlmpi-diff-XXXXXX", top != NULL && *top != '\0' ? top : "/tmp");
-        if (n >= FOLDER || mkdtemp(folder) == NULL)
-            st = tl_fail(err, TL_EOUTPUT, "%s: %s", folder, strerror(errno));
-        else
-            tl_unfinished_add(folder);
-    }
-    tl_par_bcast(folder, FOLDER);
-    return tl_par_agree(st, err);
-}
-
-/* All procs: analyses the traces.  Returns the exit status. */
-static int analyse(const tl_cli *cli, const char *traces, const char *folder, int number, passing *p)
-{
-    tl_options options = cli->run;
-    snprintf(p->prefix, sizeof p->prefix, "%.255s/%d", folder, number);
-    snprintf(p->path, sizeof p->path, "%.287s.h5", p->prefix);
-    options.paths = &traces;
-    options.npaths = 1;
-    options.output = p->prefix;
-    options.quiet = true;
-    options.json = options.digest = false;
-    options.fail_on = (tl_gates){ .set = { false } };
-    if (tl_par_proc() == 0)
-        tl_unfinished_add(p->path);
-    return tl_run(&options);
-}
-
-static void remove_result(const passing *p)
-{
-    if (p->path[0] != '\0' && tl_par_proc() == 0) {
-        unlink(p->path);
-        tl_unfinished_done(p->path);
-    }
-}
 
 /* -------------------------------------------------------------------------------------------------------- comparison
  */
@@ -280,8 +226,7 @@ int tl_diff_command(const tl_cli *cli)
     tl_error err;
     tl_outfile file = { .part = TL_PART_FILE_INIT };
     compared c = { .diff = NULL };
-    passing results[2] = { { .path = "" }, { .path = "" } };
-    char folder[FOLDER] = "";
+    tl_passing results = { .folder = "" };
     const tl_schema *named;
     bool partial = false, first = tl_par_proc() == 0;
     int code = TL_EXIT_DONE;
@@ -289,7 +234,7 @@ int tl_diff_command(const tl_cli *cli)
     if (find_table(cli, &named, &err) != TL_OK)
         return first ? tl_cli_complain(cli, &err) : TL_EXIT_USAGE;
     bool analysed = !tl_is_result(cli->words[0]) || !tl_is_result(cli->words[1]);
-    if (open_output(cli, &file, &err) != TL_OK || (analysed && make_folder(folder, &err) != TL_OK)) {
+    if (open_output(cli, &file, &err) != TL_OK || (analysed && tl_passing_begin(&results, &err) != TL_OK)) {
         code = first ? tl_cli_complain(cli, &err) : TL_EXIT_OUTPUT;
         (void)tl_outfile_close(&file, TL_EOUTPUT, &err);
         return code;
@@ -298,18 +243,13 @@ int tl_diff_command(const tl_cli *cli)
         c.shown[i] = c.path[i] = cli->words[i];
         if (tl_is_result(cli->words[i]))
             continue;
-        code = code <= TL_EXIT_PARTIAL ? analyse(cli, cli->words[i], folder, i, &results[i]) : code;
+        code = code <= TL_EXIT_PARTIAL ? tl_passing_add(&results, i, cli, &cli->words[i], 1) : code;
         partial |= code == TL_EXIT_PARTIAL;
-        c.path[i] = results[i].path;
+        c.path[i] = results.path[i];
     }
     if (code <= TL_EXIT_PARTIAL && first)
         code = compare_results(cli, &c, named, &file);
     (void)tl_outfile_close(&file, TL_EOUTPUT, &err); /* removed unless printed completely */
-    remove_result(&results[0]);
-    remove_result(&results[1]);
-    if (analysed && first) {
-        rmdir(folder);
-        tl_unfinished_done(folder);
-    }
+    tl_passing_end(&results);
     return code == TL_EXIT_DONE && partial ? TL_EXIT_PARTIAL : code;
 }

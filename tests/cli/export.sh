@@ -1,6 +1,6 @@
 #!/bin/sh
 # export.sh TLMPI MAKE_TRACE - a slice of a job for a viewer: the ranks that matter on one clock, tracks that do not overlap,
-# arrows from the last rank to come to those that waited; what is asked for, printed and refused.
+# arrows from the last rank to come to those that waited; whole traces in one file; what is asked for, printed and refused.
 #
 # Prints what failed and, last, "N passed, N failed, N skipped".
 make_trace=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
@@ -70,12 +70,61 @@ echo "-- what is asked for"
 slice "these ranks and steps" "
 assert sorted(processes)[:2] == [1, 5] and len(processes) == 3, processes
 assert {e['args']['step'] for e in events if e['ph'] == 'X' and 'step' in e.get('args', {})} >= {2, 3}"
+echo "-- traces in place of a result"
+"$tlmpi" export job.h5 -f -o of-result.json
+status 0 mpirun -q -n 2 "$tlmpi" export late -o - > nothing
+"$tlmpi" export late -o of-traces.json
+check "their slice is that of their result" cmp of-result.json of-traces.json
+status 4 "$tlmpi" export late -o of-traces.json
+says err "of-traces.json exists; -f overwrites it"
+
+echo "-- whole traces in one file"
+"$tlmpi" export job.h5 --fuse -o fused.json
+cp fused.json out
+slice "all slices of hosts and devices are there, on one clock, nested, with arrows from calls to their work" "
+told, kept = collections.Counter(), collections.Counter(e['cat'] for e in events if e['ph'] == 'X')
+for rank in range(8):
+    told.update(e.get('cat') for e in json.load(open(f'late/rank-{rank}.json'))['traceEvents'] if e['ph'] == 'X')
+for cat in ('cpu_op', 'cuda_runtime', 'user_annotation', 'python_function'):
+    assert told[cat] == kept[cat], (cat, told[cat], kept[cat])
+assert told['kernel'] == kept['compute'] + kept['comm'], (told, kept)
+for key, v in tracks.items():
+    v.sort(key=lambda x: (x[0], -x[1]))
+    open_to = []
+    for a, b, name in v:
+        while open_to and open_to[-1] <= a + 1e-6:
+            open_to.pop()
+        assert not open_to or b <= open_to[-1] + 1e-3, (key, a, b, name)
+        open_to.append(b)
+s, f = ends('s'), ends('f')
+assert s.keys() == f.keys() and all(map(within, s.values())) and all(map(within, f.values()))
+assert sum(e['cat'] == 'ac2g' for e in s.values()) > 8
+calls = [(s[i]['ts'], f[i]['ts']) for i in s if s[i]['cat'] == 'ac2g']
+assert all(a <= b for a, b in calls), [c for c in calls if c[0] > c[1]][:3]"
+"$tlmpi" export late --fuse -o - > out
+check "of traces the same" cmp fused.json out
+"$tlmpi" export job.h5 --fuse --ranks 1,5 --steps 2 --kinds cpu_op,comm --min-us 50 -o - > out
+slice "these ranks, steps, kinds and lengths" "
+found = [e for e in events if e['ph'] == 'X' and e['cat'] != 'tlmpi_path']
+assert {e['cat'] for e in found} == {'cpu_op', 'comm'} and {e['pid'] for e in found} == {1, 5}, {e['cat'] for e in found}
+assert min(e['dur'] for e in found if 0 < e['ts']) >= 50 and len(found) < 200, len(found)"
+mv late/rank-3.json kept.json
+sed 's/"ph": "X"/"ph": "i"/' kept.json | head -n 400 > late/rank-3.json
+status 3 "$tlmpi" export job.h5 --fuse -f -o fused.json
+says err "rank-3.json has changed since"
+mv kept.json late/rank-3.json
+mv late later
+status 3 "$tlmpi" export job.h5 --fuse -f
+says err "name its traces where they are now"
+mv later late
+
+echo "-- what cannot be"
 status 4 "$tlmpi" export job.h5
 status 3 "$tlmpi" export job.h5 -f --steps 99
 says err "no rank has work in these steps, or none of these ranks"
 status 3 "$tlmpi" export job.h5 -f --ranks 99
 status 2 "$tlmpi" export
-status 3 "$tlmpi" export late/rank-0.json
+status 3 "$tlmpi" export nowhere
 check "a refusal leaves what was there" test -s job.perfetto.json.gz
 
 summary

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ----------------------------------------------------------------------------------------------------------- figure */
 
@@ -557,10 +558,12 @@ void tl_draw_steps(tl_page *page)
     }
     const tl_scale scale = { 0, 1.05 * (double)columns[longest].step_ns };
     if (steps.n > 1 && scale.to > 0) {
+        const tl_phrase most = tl_duration(columns[longest].step_ns), least = tl_duration(columns[shortest].step_ns);
         const tl_phrase finding =
-            tl_phrase_of("Longest is step %" PRId32 " with %s, shortest step %" PRId32 " with %s.",
-                         steps.columns[longest].first, tl_duration(columns[longest].step_ns).text,
-                         steps.columns[shortest].first, tl_duration(columns[shortest].step_ns).text);
+            strcmp(most.text, least.text) == 0
+                ? tl_phrase_of("Each step takes %s.", most.text)
+                : tl_phrase_of("Longest is step %" PRId32 " with %s, shortest step %" PRId32 " with %s.",
+                               steps.columns[longest].first, most.text, steps.columns[shortest].first, least.text);
         tl_figure_begin(out, "course", "How long each step takes", finding.text, SIDE, HEIGHT + 32);
         tl_put_levels(out, &scale, HEIGHT);
         draw_columns(out, &steps, columns, &scale);

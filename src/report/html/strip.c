@@ -95,7 +95,8 @@ static void extend_span(extent *e, int64_t from_ns, int64_t to_ns)
 }
 
 /* Sets the window of the step: from the last end of the previous step's collectives to the last end of its own.  If the
- * step's first arrival is earlier, the window begins there, but at most a tenth of its length earlier. */
+ * step's first arrival is earlier, the window begins there, but at most a tenth of its length earlier.  If the first
+ * step that is asked for is below 0, the window has all work of devices and all marks. */
 static void find_window(tl_strip *s, bool asked)
 {
     extent all = { INT64_MAX, INT64_MIN }, own = all, marks = all;
@@ -117,6 +118,13 @@ static void find_window(tl_strip *s, bool asked)
             extend_span(&marks, row->start_ns, row->end_ns);
     if (s->step >= 0 && !asked && own.from_ns > own.to_ns && marks.from_ns > marks.to_ns)
         s->step = s->last_step = -1; /* steps were counted without marks: no row has this step */
+    TL_ROWS (const tl_rank, row, tl_tables_get(s->in->tables, &tl_rank_schema)) {
+        const tl_clock *clock = clock_of(s, row->rank);
+        if (asked && s->step < 0)
+            extend_span(&marks, tl_strip_time(s, clock, row->first_ns), tl_strip_time(s, clock, row->last_ns));
+    }
+    if (asked && s->step < 0)
+        extend_span(&all, marks.from_ns, marks.to_ns);
     extent e = s->step < 0 ? all : own.from_ns <= own.to_ns ? own : marks;
     if (e.from_ns >= e.to_ns)
         return;
