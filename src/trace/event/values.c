@@ -107,30 +107,38 @@ void tl_events_take_side(tl_events *e, const tl_fields *f, uint32_t event)
     }
 }
 
-/* Returns the entry of the event in a side table, which is sorted by event, the first member of each entry. */
-static const void *find_side(const void *table, size_t n, size_t size, uint32_t event)
+static uint32_t event_at(const tl_side *s, size_t at)
 {
-    const char *entries = table;
-    uint32_t at = 0;
-    size_t i = 0;
+    uint32_t event;
+    memcpy(&event, (const char *)s->entries + at * s->size, sizeof event);
+    return event;
+}
 
-    TL_BISECT(i, n, mid, (memcpy(&at, entries + mid * size, sizeof at), at < event));
-    if (i < n)
-        memcpy(&at, entries + i * size, sizeof at);
-    return i < n && at == event ? entries + i * size : NULL;
+const void *tl_side_find(tl_side *s, uint32_t event)
+{
+    /* `at` is the first entry that is not before the event: mostly at or next to the result of the last search. */
+    if (s->at < s->n && event_at(s, s->at) < event)
+        s->at++;
+    else if (s->at > 0 && event_at(s, s->at - 1) >= event)
+        s->at--;
+    if ((s->at < s->n && event_at(s, s->at) < event) || (s->at > 0 && event_at(s, s->at - 1) >= event)) {
+        s->at = 0;
+        TL_BISECT(s->at, s->n, mid, event_at(s, mid) < event);
+    }
+    return s->at < s->n && event_at(s, s->at) == event ? (const char *)s->entries + s->at * s->size : NULL;
 }
 
 const tl_coll_args *tl_events_coll(const tl_events *e, uint32_t event)
 {
-    return find_side(e->colls.v, e->colls.n, sizeof *e->colls.v, event);
+    return tl_side_find(&(tl_side)TL_SIDE(e->colls), event);
 }
 
 const tl_wait_args *tl_events_wait(const tl_events *e, uint32_t event)
 {
-    return find_side(e->waits.v, e->waits.n, sizeof *e->waits.v, event);
+    return tl_side_find(&(tl_side)TL_SIDE(e->waits), event);
 }
 
 const tl_shape_args *tl_events_shape(const tl_events *e, uint32_t event)
 {
-    return find_side(e->shapes.v, e->shapes.n, sizeof *e->shapes.v, event);
+    return tl_side_find(&(tl_side)TL_SIDE(e->shapes), event);
 }

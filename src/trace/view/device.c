@@ -8,7 +8,7 @@
  * other work names: a separate device would be reported as idle beside the one on which the work ran.
  */
 #include "internal.h"
-#include "tlmpi/base/hash.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/model/parameters.h"
 
 /* ------------------------------------------------------------------------------------------------------------ lists */
@@ -28,44 +28,22 @@ tl_event_list tl_events_list(const tl_events *e, uint32_t cats)
     return list;
 }
 
-size_t *tl_events_part(const tl_events *e, tl_event_list *list, const uint32_t *part, size_t nparts,
-                       tl_compare *compare)
+/* Sorts the list by part, part[i] < nparts of entry i, and within a part by `compare`, whose context is the events;
+ * stable.  Returns the first entry of each part, and the end; the caller frees it. */
+static size_t *sort_parts(const tl_events *e, tl_event_list *list, const uint32_t *part, size_t nparts,
+                          tl_compare *compare)
 {
-    size_t *end = tl_calloc(nparts + 1, sizeof *end);
+    size_t *first = tl_malloc((nparts + 1) * sizeof *first);
     uint32_t *order = tl_malloc(list->n * sizeof *order);
 
+    tl_group_rows(part, list->n, nparts, first, order);
     for (size_t i = 0; i < list->n; i++)
-        end[part[i] + 1]++;
-    for (size_t p = 0; p < nparts; p++)
-        end[p + 1] += end[p];
-    for (size_t i = 0; i < list->n; i++) /* end[p] is the next free entry of p, and finally the end of p */
-        order[end[part[i]]++] = list->v[i];
+        order[i] = list->v[order[i]];
     free(list->v);
     list->v = order;
-    for (size_t p = 0, from = 0; p < nparts; from = end[p++])
-        tl_sort_index(order + from, end[p] - from, compare, e);
-    return end;
-}
-
-static uint32_t event_at(const tl_side *s, size_t at)
-{
-    uint32_t event;
-    memcpy(&event, (const char *)s->entries + at * s->size, sizeof event);
-    return event;
-}
-
-uint32_t tl_side_find(tl_side *s, uint32_t event)
-{
-    /* `at` is the first entry that is not before the event: mostly at or next to the result of the last search. */
-    if (s->at < s->n && event_at(s, s->at) < event)
-        s->at++;
-    else if (s->at > 0 && event_at(s, s->at - 1) >= event)
-        s->at--;
-    if ((s->at < s->n && event_at(s, s->at) < event) || (s->at > 0 && event_at(s, s->at - 1) >= event)) {
-        s->at = 0;
-        TL_BISECT(s->at, s->n, mid, event_at(s, mid) < event);
-    }
-    return s->at < s->n && event_at(s, s->at) == event ? (uint32_t)s->at : TL_NONE;
+    for (size_t p = 0; p < nparts; p++)
+        tl_sort_index(order + first[p], first[p + 1] - first[p], compare, e);
+    return first;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- streams */
@@ -108,87 +86,71 @@ static int by_time(const void *events, uint32_t a, uint32_t b)
     return e->ts_ns[a] != e->ts_ns[b] ? TL_COMPARE(e->ts_ns[a], e->ts_ns[b]) : tl_narrow_compare(&e->dur_ns, a, b);
 }
 
-/* Lists the streams in order of first appearance; part[i]: index of the stream of the i-th event. */
-static void number_streams(const tl_events *e, const tl_event_list *list, tl_device *found, uint32_t *part)
-{
-    tl_map map = { 0 }; /* (device, stream) -> number */
-
-    for (size_t i = 0; i < list->n; i++) {
-        uint32_t event = list->v[i], before = i > 0 ? list->v[i - 1] : 0;
-        if (i > 0 && e->class[event] == e->class[before]) {
-            part[i] = part[i - 1];
-            continue;
-        }
-        int32_t device = tl_event_device(e, event), stream = stream_of(e, event);
-        uint64_t key = (uint64_t)(uint32_t)device << 32 | (uint32_t)stream;
-        part[i] = tl_map_get(&map, key);
-        if (part[i] != TL_MAP_NONE)
-            continue;
-        tl_vec_room(&found->streams);
-        part[i] = (uint32_t)found->streams.n++;
-        tl_map_put(&map, key, part[i]);
-        found->streams.v[part[i]] = (tl_stream_events){ device, stream, 0, 0 };
-    }
-    tl_map_free(&map);
-}
-
-/* Gives streams of unknown device the lowest known device. */
-static void set_unknown_devices(tl_device *d)
+/* Gives n streams of unknown device the lowest known device. */
+static void set_unknown_devices(tl_stream_events *v, size_t n)
 {
     int32_t lowest = -1;
-    for (size_t i = 0; i < d->streams.n; i++)
-        if (d->streams.v[i].device >= 0 && (lowest < 0 || d->streams.v[i].device < lowest))
-            lowest = d->streams.v[i].device;
-    for (size_t i = 0; i < d->streams.n; i++)
-        if (d->streams.v[i].device < 0)
-            d->streams.v[i].device = lowest;
+    for (size_t i = 0; i < n; i++)
+        if (v[i].device >= 0 && (lowest < 0 || v[i].device < lowest))
+            lowest = v[i].device;
+    for (size_t i = 0; i < n; i++)
+        v[i].device = v[i].device >= 0 ? v[i].device : lowest;
+}
+
+/* Lists the streams.  Returns the index of the stream of each class of the events; the caller frees it. */
+static uint32_t *streams_of_classes(const tl_events *e, uint32_t cats, tl_device *d)
+{
+    uint32_t *number = tl_malloc_none(e->classes.n), *stream_of_number;
+    TL_VEC(tl_stream_events) found = { 0 }; /* one for each class */
+
+    TL_EACH (const uint32_t, event, d->events)
+        if (number[e->class[*event]] == UINT32_MAX) {
+            number[e->class[*event]] = (uint32_t)found.n;
+            tl_vec_push(&found, (tl_stream_events){ tl_event_device(e, *event), stream_of(e, *event), 0, 0 });
+        }
+    if (cats == TL_SET_WORK)
+        set_unknown_devices(found.v, found.n);
+    uint32_t *order = tl_sorted_index(found.n, by_device_and_stream, found.v);
+    stream_of_number = tl_malloc(found.n * sizeof *stream_of_number);
+    for (size_t k = 0; k < found.n; k++) {
+        if (k == 0 || by_device_and_stream(found.v, order[k - 1], order[k]) != 0)
+            tl_vec_push(&d->streams, found.v[order[k]]);
+        stream_of_number[order[k]] = (uint32_t)(d->streams.n - 1);
+    }
+    for (size_t c = 0; c < e->classes.n; c++)
+        number[c] = number[c] != UINT32_MAX ? stream_of_number[number[c]] : UINT32_MAX;
+    free(order);
+    free(stream_of_number);
+    free(found.v);
+    return number;
 }
 
 tl_device tl_device_find(const tl_events *e, const tl_event_list *calls, uint32_t cats)
 {
-    tl_device found = { .events = tl_events_list(e, cats) }, d = { .launch = NULL };
-    size_t n = found.events.n, nstreams;
-    uint32_t *part = tl_malloc(n * sizeof *part);
+    tl_device d = { .events = tl_events_list(e, cats) };
+    uint32_t *part = tl_malloc(d.events.n * sizeof *part), *stream_of_class = streams_of_classes(e, cats, &d);
+    size_t near = 0;
 
-    number_streams(e, &found.events, &found, part);
-    if (cats == TL_SET_WORK)
-        set_unknown_devices(&found);
-    nstreams = found.streams.n;
-    uint32_t *order = tl_malloc((nstreams + 1) * sizeof *order),
-             *sorted_at = tl_malloc((nstreams + 1) * sizeof *sorted_at);
-    for (uint32_t k = 0; k < nstreams; k++)
-        order[k] = k;
-    tl_sort_index(order, nstreams, by_device_and_stream, found.streams.v);
-    for (size_t k = 0; k < nstreams; k++) { /* streams may have become equal */
-        if (k == 0 || by_device_and_stream(found.streams.v, order[k - 1], order[k]) != 0) {
-            tl_vec_push(&d.streams, found.streams.v[order[k]]);
-        }
-        sorted_at[order[k]] = (uint32_t)(d.streams.n - 1);
-    }
-    for (size_t i = 0; i < n; i++)
-        part[i] = sorted_at[part[i]];
-    d.events = found.events;
-    size_t *end = tl_events_part(e, &d.events, part, d.streams.n, by_time);
+    for (size_t i = 0; i < d.events.n; i++)
+        part[i] = stream_of_class[e->class[d.events.v[i]]];
+    size_t *first = sort_parts(e, &d.events, part, d.streams.n, by_time);
     for (size_t k = 0; k < d.streams.n; k++) {
-        d.streams.v[k].first = k > 0 ? end[k - 1] : 0;
-        d.streams.v[k].n = end[k] - d.streams.v[k].first;
+        d.streams.v[k].first = first[k];
+        d.streams.v[k].n = first[k + 1] - first[k];
     }
     d.launch = part; /* reuses the memory of part */
-    size_t near = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < d.events.n; i++)
         d.launch[i] = tl_call_of(e, calls, d.events.v[i], &near);
-    free(end);
-    free(order);
-    free(sorted_at);
-    free(found.streams.v);
+    free(first);
+    free(stream_of_class);
     return d;
 }
 
 void tl_device_free(tl_device *d)
 {
-    void *arrays[] = { d->events.v, d->streams.v, d->launch, d->start_ns, d->dur_ns, d->corr, d->name, d->uid, d->cat };
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        free(arrays[i]);
+    free(d->events.v);
+    free(d->streams.v);
+    free(d->launch);
     *d = (tl_device){ 0 };
 }
 

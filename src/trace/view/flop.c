@@ -1,4 +1,4 @@
-/* flop.c - which launches do the floating-point operations of which operators?
+/* flop.c - finds the launches that do the floating-point operations of an operator.
  *
  *     aten::linear          [==========================]     2 m k n
  *     aten::addmm              [=================]           2 m k n, the same ones
@@ -19,8 +19,7 @@ void tl_flops_collect(const tl_events *e, const tl_event_list *ops, tl_computing
             computes[e->name[s->event]] = true;
     for (size_t i = 0; e->shapes.n > 0 && i < ops->n; i++) {
         const uint32_t name = e->name[ops->v[i]];
-        const uint32_t at = name != TL_NO_NAME && computes[name] ? tl_side_find(&shapes, ops->v[i]) : TL_NONE;
-        const tl_shape_args *s = at != TL_NONE ? &e->shapes.v[at] : NULL;
+        const tl_shape_args *s = name != TL_NO_NAME && computes[name] ? tl_side_find(&shapes, ops->v[i]) : NULL;
         if (s != NULL && s->computes)
             tl_vec_push(list, (tl_computing_op){ .flop = s->flop, .op = (uint32_t)i, .precision = s->dtype });
     }

@@ -53,25 +53,6 @@ typedef TL_VEC(uint32_t) tl_event_list;
 /* Returns the events of these categories, in file order. */
 tl_event_list tl_events_list(const tl_events *events, uint32_t cats);
 
-/* Sorts the list by part, part[i] < nparts of entry i, and within a part by `compare`, whose context is the events;
- * stable.  Returns the end of each part in the list; the caller frees it. */
-size_t *tl_events_part(const tl_events *events, tl_event_list *list, const uint32_t *part, size_t nparts,
-                       tl_compare *compare);
-
-/* A side table of the events, searched mostly for consecutive events.  The first member of an entry is the index of its
- * event. */
-typedef struct tl_side {
-    const void *entries;
-    size_t n, size, at; /* at: where the last search ended */
-} tl_side;
-#define TL_SIDE(table)                                                                                                 \
-    {                                                                                                                  \
-        (table).v, (table).n, sizeof *(table).v, 0                                                                     \
-    }
-
-/* Returns the index of the event's entry; TL_NONE: there is none. */
-uint32_t tl_side_find(tl_side *side, uint32_t event);
-
 /* Copies n elements into the arena and frees the array.  Returns the copy. */
 static inline void *tl_arena_move(tl_arena *arena, void *array, size_t n, size_t size)
 {
@@ -95,9 +76,6 @@ typedef struct tl_device {
     tl_event_list events; /* by (device, stream, start, end), then as in the file */
     TL_VEC(tl_stream_events) streams;
     uint32_t *launch; /* by event: index in the calls of tl_device_find, later in the launches; TL_NONE: none */
-    int64_t *start_ns, *dur_ns, *corr; /* filled by link.c, in the order of the events */
-    uint32_t *name, *uid;
-    uint8_t *cat; /* tl_cat; of work only */
 } tl_device;
 
 /* Returns the runtime and driver calls with a correlation above 0, by (correlation, start, uid).  Profilers write 0 or
@@ -276,8 +254,8 @@ void tl_group_book_free(tl_group_book *book);
 void tl_peers_find(tl_group_book *book, int32_t rank, tl_coll *colls, const tl_comm_ends *ends, size_t n);
 
 /* Makes the kernels of the view from the work, and counts the kernels of each launch.  For comm, `coll` is the index of
- * its arguments in the side table; TL_NONE: none.  Frees the columns of the work on the way. */
-tl_kernel *tl_kernels_make(const tl_events *events, const tl_rules *rules, const tl_comm *comm, tl_device *work,
+ * its arguments in the side table; TL_NONE: none. */
+tl_kernel *tl_kernels_make(const tl_events *events, const tl_rules *rules, const tl_comm *comm, const tl_device *work,
                            tl_launch *launches, tl_linked *out);
 
 /* Makes the syncs of the view from the waits. */

@@ -4,11 +4,11 @@
  * launch is any runtime or driver call that shares its correlation with device work, so one graph launch has many
  * kernels, and no list of names is needed.
  *
- *     events   [op][op][call][kernel][op][call][kernel]      each column is distributed to the four sets, in the order
- *     ops      [op][op]              [op]                    of the view, and freed before the next column: a large
- *     calls            [call]            [call]              trace leaves no memory for two copies of all columns.
- *     work                   [kernel]          [kernel]      The rows of kernels, which are the largest,
- *     waits    ...                                           come last.
+ *     events   [op][op][call][kernel][op][call][kernel]      rows are made of device work and of waits; each column of
+ *     ops      [op][op]              [op]                    the host's events is distributed to ops and calls, in the
+ *     calls            [call]            [call]              order of the view, and freed before the next column: a
+ *     work                   [kernel]          [kernel]      large trace leaves no memory for two copies of all
+ *     waits    ...                                           columns.
  */
 #include "internal.h"
 
@@ -79,11 +79,10 @@ static tl_launch *make_launches(const tl_events *e, const tl_event_list *calls, 
 
 /* ---------------------------------------------------------------------------------------------------------- columns */
 
-/* Returns the elements of a column at these events, in the order of the list, allocated in the arena; arena NULL: the
- * caller frees them. */
+/* Returns the elements of a column at these events, in the order of the list. */
 static void *gather_column(const void *column, size_t size, const tl_event_list *of, tl_arena *arena)
 {
-    char *to = arena != NULL ? tl_arena_take(arena, of->n, size) : tl_malloc(of->n * size);
+    char *to = tl_arena_take(arena, of->n, size);
     const char *from = column;
 
     for (size_t i = 0; size == sizeof(int64_t) && i < of->n; i++)
@@ -97,7 +96,7 @@ static void *gather_column(const void *column, size_t size, const tl_event_list 
 
 static int64_t *gather_narrow(const tl_narrow *column, const tl_event_list *of, tl_arena *arena)
 {
-    int64_t *to = arena != NULL ? tl_arena_take(arena, of->n, sizeof *to) : tl_malloc(of->n * sizeof *to);
+    int64_t *to = tl_arena_take(arena, of->n, sizeof *to);
     for (size_t i = 0; i < of->n; i++)
         to[i] = tl_narrow_get(column, of->v[i]);
     return to;
@@ -110,8 +109,8 @@ static void free_narrow(tl_narrow *column)
     *column = (tl_narrow){ .v = NULL };
 }
 
-/* Moves the columns of the events into the view one by one; the side tables stay. */
-static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_computing_ops *computing, tl_linked *out)
+/* Moves the columns of the host's events into the view one by one; the side tables stay. */
+static void take_columns(tl_events *e, tl_computing_ops *computing, tl_linked *out)
 {
     tl_arena *host = &out->host;
     tl_calls *c = &out->view.calls;
@@ -120,8 +119,6 @@ static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_com
     tl_event_list calls = tl_host_order(e, TL_SET_CALLS, host, &c->threads, &c->nthreads);
 
     c->correlation = gather_narrow(&e->corr, &calls, host);
-    work->corr = gather_narrow(&e->corr, &work->events, NULL);
-    waits->corr = gather_narrow(&e->corr, &waits->events, NULL);
     free_narrow(&e->corr);
 
     tl_event_list ops = tl_host_order(e, TL_SET_OPS, host, &o->threads, &o->nthreads);
@@ -129,18 +126,15 @@ static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_com
     uint8_t *kind = tl_arena_take(host, ops.n, 1);
     int8_t *copy_kind = tl_arena_take(host, calls.n, 1);
     uint32_t *stream = tl_arena_take(host, calls.n, sizeof *stream);
-    work->cat = tl_malloc(work->events.n);
     for (size_t i = 0; i < ops.n; i++) {
         tl_cat cat = tl_event_cat(e, ops.v[i]);
         kind[i] = cat == TL_CAT_CPU_OP ? TL_OP : cat == TL_CAT_PYTHON ? TL_FRAME : TL_ANNOTATION;
     }
     for (size_t i = 0; i < calls.n; i++) {
-        uint32_t copy = tl_side_find(&copies, calls.v[i]);
-        copy_kind[i] = (int8_t)(copy != TL_NONE ? e->copies.v[copy].kind : -1);
+        const tl_copy_args *copy = tl_side_find(&copies, calls.v[i]);
+        copy_kind[i] = (int8_t)(copy != NULL ? copy->kind : -1);
         stream[i] = e->classes.v[e->class[calls.v[i]]].lane;
     }
-    for (size_t i = 0; i < work->events.n; i++)
-        work->cat[i] = (uint8_t)tl_event_cat(e, work->events.v[i]);
     o->kind = kind;
     c->copy = copy_kind;
     c->stream = stream;
@@ -151,23 +145,15 @@ static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_com
     c->n = calls.n;
     o->start_ns = GATHER(ts_ns, &ops, host);
     c->start_ns = GATHER(ts_ns, &calls, host);
-    work->start_ns = GATHER(ts_ns, &work->events, NULL);
-    waits->start_ns = GATHER(ts_ns, &waits->events, NULL);
     free(e->ts_ns);
     o->name = GATHER(name, &ops, host);
     c->name = GATHER(name, &calls, host);
-    work->name = GATHER(name, &work->events, NULL);
-    waits->name = GATHER(name, &waits->events, NULL);
     free(e->name);
     o->uid = GATHER(uid, &ops, host);
     c->uid = GATHER(uid, &calls, host);
-    work->uid = GATHER(uid, &work->events, NULL);
-    waits->uid = GATHER(uid, &waits->events, NULL);
     free(e->uid);
     o->dur_ns = gather_narrow(&e->dur_ns, &ops, host);
     c->dur_ns = gather_narrow(&e->dur_ns, &calls, host);
-    work->dur_ns = gather_narrow(&e->dur_ns, &work->events, NULL);
-    waits->dur_ns = gather_narrow(&e->dur_ns, &waits->events, NULL);
     free_narrow(&e->dur_ns);
     free(ops.v);
     free(calls.v);
@@ -220,7 +206,12 @@ void tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, cons
     tl_measured_collect(e, out);
     tl_flows_collect(e, &flows);
 
-    take_columns(e, &work, &waits, &computing, out);
+    tl_kernel *kernels = tl_kernels_make(e, rules, &comm, &work, launches, out);
+    tl_syncs_make(e, &waits, out);
+    tl_device_free(&work);
+    tl_device_free(&waits);
+
+    take_columns(e, &computing, out);
     tl_stream_id *streams = tl_arena_take(&out->host, e->lanes.n, sizeof *streams);
     for (size_t i = 0; i < e->lanes.n; i++)
         streams[i] = (tl_stream_id){ tl_small_int(e->lanes.v[i].device), tl_small_int(e->lanes.v[i].stream) };
@@ -228,13 +219,8 @@ void tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, cons
     out->view.name_key = tl_name_keys_make(&e->names, &out->host);
     tl_backwards_find(&flows, out);
     tl_launches_find_ops(&out->view, launches);
-    tl_kernel *kernels = tl_kernels_make(e, rules, &comm, &work, launches, out);
     tl_flops_find(&computing, out);
     tl_colls_collect(&trace->meta, &comm, kernels, out);
-    tl_syncs_make(e, &waits, out);
-
-    tl_device_free(&work);
-    tl_device_free(&waits);
     free(flows.v);
     free(computing.v);
     tl_comm_free(&comm);

@@ -1,33 +1,5 @@
-/* work.c - makes rows of device work and of recorded waits, in the order of the view.
- *
- * A kernel takes 72 bytes as a row and half of that in columns, and a large trace has no memory for both of all
- * kernels: so rows are made from the last to the first, and the columns are shrunk on the way.
- */
+/* work.c - makes rows of device work and of recorded waits, in the order of the view. */
 #include "internal.h"
-
-/* Number of rows that are made between two shrinks of the columns. */
-enum { CUT_ROWS = 1 << 16 };
-
-/* Shrinks the array to its first n elements and returns it. */
-static void *shrink(void *array, size_t n, size_t size)
-{
-    void *smaller = n > 0 ? realloc(array, n * size) : NULL;
-    if (n == 0)
-        free(array);
-    return n == 0 || smaller != NULL ? smaller : array;
-}
-
-static void shrink_device(tl_device *d, size_t n)
-{
-    d->events.v = shrink(d->events.v, n, sizeof *d->events.v);
-    d->launch = shrink(d->launch, n, sizeof *d->launch);
-    d->start_ns = shrink(d->start_ns, n, sizeof *d->start_ns);
-    d->dur_ns = shrink(d->dur_ns, n, sizeof *d->dur_ns);
-    d->corr = shrink(d->corr, n, sizeof *d->corr);
-    d->name = shrink(d->name, n, sizeof *d->name);
-    d->uid = shrink(d->uid, n, sizeof *d->uid);
-    d->cat = shrink(d->cat, n, sizeof *d->cat);
-}
 
 typedef struct making {
     const tl_events *e;
@@ -89,16 +61,20 @@ static void classify(making *m, const tl_coll_args *args, tl_kernel *kernel)
 static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_stream_events *stream, int64_t next_ns,
                         tl_kernel *kernel)
 {
-    uint32_t event = work->events.v[i], copy = tl_side_find(&m->copies, event);
+    const tl_events *e = m->e;
+    const uint32_t event = work->events.v[i];
+    const tl_cat cat = tl_event_cat(e, event);
+    const tl_copy_args *copy = tl_side_find(&m->copies, event);
+    const uint32_t said = copy != NULL ? (uint32_t)(copy - e->copies.v) : TL_NONE;
 
-    *kernel = (tl_kernel){ .start_ns = work->start_ns[i],
-                           .end_ns = work->start_ns[i] + work->dur_ns[i],
+    *kernel = (tl_kernel){ .start_ns = e->ts_ns[event],
+                           .end_ns = e->ts_ns[event] + tl_event_dur_ns(e, event),
                            .launch_ns = TL_TIME_UNKNOWN,
-                           .correlation = work->corr[i],
-                           .bytes = copy != TL_NONE ? m->e->copies.v[copy].bytes : -1,
-                           .name = work->name[i],
+                           .correlation = tl_event_corr(e, event),
+                           .bytes = copy != NULL ? copy->bytes : -1,
+                           .name = e->name[event],
                            .launch = work->launch[i],
-                           .uid = work->uid[i],
+                           .uid = e->uid[event],
                            .device = stream->device,
                            .stream = stream->stream };
     if (kernel->launch != TL_NONE) {
@@ -108,20 +84,20 @@ static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_str
     }
     kernel->step = tl_step_at(m->view->steps, m->view->nsteps,
                               kernel->launch != TL_NONE ? kernel->launch_ns : tl_ns_min(kernel->start_ns, next_ns));
-    if (work->cat[i] != TL_CAT_KERNEL) {
-        kernel->kind = work->cat[i] == TL_CAT_MEMCPY ? TL_MEMCPY : TL_MEMSET;
-        kernel->said = copy;
+    if (cat != TL_CAT_KERNEL) {
+        kernel->kind = cat == TL_CAT_MEMCPY ? TL_MEMCPY : TL_MEMSET;
+        kernel->said = said;
         return;
     }
-    uint32_t coll = tl_side_find(&m->colls, event);
-    classify(m, coll != TL_NONE ? &m->e->colls.v[coll] : NULL, kernel);
+    const tl_coll_args *coll = tl_side_find(&m->colls, event);
+    classify(m, coll, kernel);
     if (kernel->kind == TL_COMM) {
-        kernel->coll = coll;
+        kernel->coll = coll != NULL ? (uint32_t)(coll - e->colls.v) : TL_NONE;
     } else if (kernel->kind == TL_COMPUTE) {
-        uint32_t grid = tl_side_find(&m->grids, event);
-        kernel->blocks = grid != TL_NONE ? m->e->grids.v[grid].blocks : 0;
+        const tl_grid_args *grid = tl_side_find(&m->grids, event);
+        kernel->blocks = grid != NULL ? grid->blocks : 0;
     } else {
-        kernel->said = copy;
+        kernel->said = said;
     }
 }
 
@@ -159,7 +135,7 @@ static void set_steps_of_stream(tl_kernel *v, size_t first, size_t end)
     }
 }
 
-tl_kernel *tl_kernels_make(const tl_events *e, const tl_rules *rules, const tl_comm *comm, tl_device *work,
+tl_kernel *tl_kernels_make(const tl_events *e, const tl_rules *rules, const tl_comm *comm, const tl_device *work,
                            tl_launch *launches, tl_linked *out)
 {
     size_t n = work->events.n;
@@ -183,8 +159,6 @@ tl_kernel *tl_kernels_make(const tl_events *e, const tl_rules *rules, const tl_c
         for (size_t i = stream->first + stream->n; i-- > stream->first;) {
             fill_kernel(&m, work, i, stream, next_ns, &v[i]);
             next_ns = v[i].launch != TL_NONE ? v[i].launch_ns : next_ns;
-            if (i % CUT_ROWS == 0)
-                shrink_device(work, i);
         }
         set_steps_of_stream(v, stream->first, stream->first + stream->n);
     }
@@ -202,14 +176,14 @@ void tl_syncs_make(const tl_events *e, const tl_device *waits, tl_linked *out)
 
     TL_EACH (const tl_stream_events, stream, waits->streams) {
         for (size_t i = stream->first; i < stream->first + stream->n; i++) {
-            const tl_wait_args *args = tl_events_wait(e, waits->events.v[i]);
-            uint32_t call = waits->launch[i];
-            v[i] = (tl_sync){ .start_ns = waits->start_ns[i],
-                              .end_ns = waits->start_ns[i] + waits->dur_ns[i],
-                              .correlation = waits->corr[i],
+            const uint32_t event = waits->events.v[i], call = waits->launch[i];
+            const tl_wait_args *args = tl_events_wait(e, event);
+            v[i] = (tl_sync){ .start_ns = e->ts_ns[event],
+                              .end_ns = e->ts_ns[event] + tl_event_dur_ns(e, event),
+                              .correlation = tl_event_corr(e, event),
                               .call_ns = call != TL_NONE ? view->launches[call].start_ns : TL_TIME_UNKNOWN,
-                              .name = waits->name[i],
-                              .uid = waits->uid[i],
+                              .name = e->name[event],
+                              .uid = e->uid[event],
                               .device = stream->device,
                               .stream = stream->stream,
                               .wait_on_stream = args != NULL ? tl_small_int(args->wait_on_stream) : -1,

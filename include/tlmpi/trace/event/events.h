@@ -1,7 +1,7 @@
 /* events.h - the events of one trace, in columns.
  *
  * The folder event turns the text of one entry into a row: two readers find the values (fields.h), one place interprets
- * them (take.h, values.h), and a hook (hook.h) takes anything else that a caller needs of an entry.  It does not depend
+ * them (hook.h, values.h), and a hook (hook.h) takes anything else that a caller needs of an entry.  It does not depend
  * on files, nor on the text around an entry; it may use base and model alone.
  *
  * A rank has up to 10^7 events, and a pass touches two or three columns.  An event takes 29 bytes; its text is never
@@ -71,7 +71,7 @@ typedef struct tl_event_class {
     uint8_t cat; /* tl_cat of the category; filled by tl_events_class */
 } tl_event_class;
 
-/* A column of numbers, nearly all of which are from -1 to UINT32_MAX - 2 and take 4 bytes. */
+/* A column of numbers; one from -1 to UINT32_MAX - 2, as nearly all are, takes 4 bytes. */
 typedef struct tl_narrow {
     uint32_t *v; /* 1 + the number; UINT32_MAX: it is in `wide` */
     TL_VEC(struct {
@@ -278,7 +278,21 @@ static inline bool tl_events_have(const tl_events *e, tl_cat cat)
     return false;
 }
 
+/* A side table, searched mostly for consecutive events.  The first member of an entry is the index of its event. */
+typedef struct tl_side {
+    const void *entries;
+    size_t n, size, at; /* at: where the last search ended */
+} tl_side;
+#define TL_SIDE(table)                                                                                                 \
+    {                                                                                                                  \
+        (table).v, (table).n, sizeof *(table).v, 0                                                                     \
+    }
+
+/* The side tables of events. */
+#define TL_EVENT_SIDES(S) S(copies) S(colls) S(waits) S(grids) S(counters) S(memory) S(shapes)
+
 /* Return the entry of a side table for the event; NULL: none. */
+const void *tl_side_find(tl_side *side, uint32_t event);
 const tl_coll_args *tl_events_coll(const tl_events *events, uint32_t event);
 const tl_wait_args *tl_events_wait(const tl_events *events, uint32_t event);
 const tl_shape_args *tl_events_shape(const tl_events *events, uint32_t event);
