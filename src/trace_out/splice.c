@@ -1,28 +1,18 @@
 /* splice.c - a copy of a trace with more events in it. */
 #include "tlmpi/trace_out/splice.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/trace/text/source.h"
+#include "tlmpi/trace/text/json.h"
+#include "tlmpi/trace/text/split.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 #define BLOCK ((size_t)256 << 10)
 
-/* The state of an edit within the entries. */
-typedef struct editor {
-    const tl_splice_edit *edit;
-    uint64_t nentries; /* number of entries that have begun */
-    tl_entry_fate fate;
-    size_t depth;   /* number of open brackets, including the entry's own */
-    size_t matched; /* number of characters that a string has in common with "args"; above 4: another string */
-    bool in_string, escaped;
-    bool is_args, colon; /* the previous string was "args"; a colon has followed */
-    bool comma;          /* the mark has been written, and a comma is due where a member follows */
-    bool any;            /* an entry has been written */
-} editor;
-
 typedef struct copying {
     const char *path;
-    editor editor;
+    const tl_splice_edit *edit; /* NULL outside of the entries */
+    tl_split split;             /* of the entries, if they are edited */
+    bool any;                   /* an edited entry has been written */
     tl_source *source;
     tl_sink *sink;
     tl_error fault; /* the error that ended the text early */
@@ -89,73 +79,52 @@ static void put(tl_sink *sink, const char *word)
     (void)tl_sink_put(sink, word, strlen(word));
 }
 
-/* Processes a character outside of strings; returns whether it opens the args of an entry that is to be marked. */
-static bool process_char(editor *e, char ch)
+/* Writes what the edit keeps of an entry. */
+static void put_entry(copying *c, const tl_split_item *item)
 {
-    bool opens_args = ch == '{' && e->depth == 1 && e->is_args && e->colon;
+    const tl_splice_edit *edit = c->edit;
+    const uint8_t fate = item->uid < edit->n ? edit->fate[item->uid] : TL_ENTRY_KEPT;
+    const char *from = item->text.p, *end = from + item->text.n;
 
-    e->colon = ch == ':' && e->is_args && !e->colon;
-    e->is_args = e->colon;
-    e->in_string = ch == '"';
-    e->matched = 0;
-    if (ch == '{' || ch == '[')
-        e->depth++;
-    else if (ch == '}' || ch == ']')
-        e->depth--;
-    return opens_args && e->fate == TL_ENTRY_MARKED;
-}
-
-static void take_in_string(editor *e, char ch)
-{
-    static const char word[] = "args";
-
-    e->is_args = false;
-    if (!e->escaped && ch == '"') {
-        e->in_string = false;
-        e->is_args = e->matched == sizeof word - 1 && e->depth == 1;
-    } else {
-        e->matched = e->matched < sizeof word - 1 && ch == word[e->matched] ? e->matched + 1 : sizeof word;
-        e->escaped = !e->escaped && ch == '\\';
+    if (fate == TL_ENTRY_DROPPED)
+        return;
+    put(c->sink, c->any ? ",\n" : "\n");
+    c->any = true;
+    const tl_text args = fate == TL_ENTRY_MARKED ? tl_json_value(item->text, "args") : TL_TEXT("");
+    if (args.n > 1 && *args.p == '{') {
+        const char *rest = args.p + 1, *member = rest + strspn(rest, " \n\r\t");
+        (void)tl_sink_put(c->sink, from, (size_t)(rest - from));
+        put(c->sink, edit->mark);
+        (void)tl_sink_put(c->sink, rest, (size_t)(member - rest));
+        put(c->sink, *member != '}' ? ", " : "");
+        from = member;
     }
+    (void)tl_sink_put(c->sink, from, (size_t)(end - from));
 }
 
-/* Writes what the edit keeps of a part of the entries. */
+/* Writes what the edit keeps of the complete entries that the splitter has. */
+static void put_entries(copying *c)
+{
+    tl_split_result found;
+    tl_split_item item;
+
+    while ((found = tl_split_next(&c->split, &item)) != TL_SPLIT_MORE && found != TL_SPLIT_END)
+        if (found == TL_SPLIT_ENTRY)
+            put_entry(c, &item);
+}
+
+/* Passes a part of the entries to the splitter. */
 static void edit_text(copying *c, const char *p, size_t n)
 {
-    editor *e = &c->editor;
-    size_t from = 0; /* start of the text that is to be written */
+    size_t room;
 
-    for (size_t i = 0; i < n; i++) {
-        if (e->in_string) {
-            take_in_string(e, p[i]);
-            continue;
-        }
-        if (strchr(" \n\r\t", p[i]) != NULL && p[i] != '\0')
-            continue;
-        if (e->depth == 0) {
-            from = i;
-            if (p[i] != '{' && p[i] != '[')
-                continue;
-            e->fate = e->nentries < e->edit->n ? e->edit->fate[e->nentries] : TL_ENTRY_KEPT;
-            e->nentries++;
-            if (e->fate != TL_ENTRY_DROPPED)
-                put(c->sink, e->any ? ",\n" : "\n");
-            e->any = e->any || e->fate != TL_ENTRY_DROPPED;
-        }
-        if (e->comma && p[i] != '}') {
-            (void)tl_sink_put(c->sink, p + from, i - from);
-            put(c->sink, ", ");
-            from = i;
-        }
-        e->comma = process_char(e, p[i]);
-        if (e->comma || (e->depth == 0 && e->fate != TL_ENTRY_DROPPED)) {
-            (void)tl_sink_put(c->sink, p + from, i + 1 - from);
-            put(c->sink, e->comma ? e->edit->mark : "");
-            from = i + 1;
-        }
+    for (size_t taken; n > 0; p += taken, n -= taken) {
+        char *space = tl_split_space(&c->split, &room);
+        taken = n < room ? n : room;
+        memcpy(space, p, taken);
+        tl_split_fill(&c->split, taken);
+        put_entries(c);
     }
-    if (e->depth > 0 && e->fate != TL_ENTRY_DROPPED)
-        (void)tl_sink_put(c->sink, p + from, n - from);
 }
 
 /* Copies, edits, or with `sink` NULL skips, the text up to an offset. */
@@ -168,9 +137,9 @@ static tl_status copy_to(copying *c, uint64_t to, tl_sink *sink, tl_error *err)
         size_t here = c->n - c->used, n = left < here ? (size_t)left : here;
         if (sink != NULL) {
             note_last(c, c->buf + c->used, n);
-            if (c->editor.edit != NULL)
+            if (c->edit != NULL)
                 edit_text(c, c->buf + c->used, n);
-            if (!tl_sink_put(sink, c->buf + c->used, c->editor.edit == NULL ? n : 0))
+            if (!tl_sink_put(sink, c->buf + c->used, c->edit == NULL ? n : 0))
                 return tl_sink_end(sink, err);
         }
         c->used += n;
@@ -195,7 +164,7 @@ static tl_status add_events(copying *c, const tl_splice *splice, tl_splice_add *
     if (splice->position == TL_BEFORE_END) /* there may be text that is no entry */
         w.after_entry = c->last != '[' && c->last != ',';
     if (splice->edit != NULL)
-        w.after_entry = c->editor.any;
+        w.after_entry = c->any;
     tl_status st = add(arg, &w, err);
     if (w.nevents > 0 && splice->position == TL_BEFORE_END)
         (void)tl_sink_put(c->sink, "\n", 1);
@@ -214,10 +183,17 @@ tl_status tl_splice_copy(const char *path, const tl_splice *splice, tl_sink *sin
     tl_status st = tl_source_open(path, &c->source, err);
     if (st == TL_OK)
         st = copy_to(c, splice->entries_at, sink, err);
-    c->editor.edit = splice->edit;
+    c->edit = splice->edit;
+    tl_split_init(&c->split);
+    if (c->edit != NULL)
+        edit_text(c, "[", 1); /* the text of the entries as an array by itself */
     if (st == TL_OK)
         st = copy_to(c, splice->insert_at, sink, err);
-    c->editor.edit = NULL;
+    if (c->edit != NULL) {
+        tl_split_eof(&c->split);
+        put_entries(c);
+    }
+    c->edit = NULL;
     if (st == TL_OK)
         st = add_events(c, splice, add, arg, &added, err);
     if (st == TL_OK)
@@ -232,6 +208,7 @@ tl_status tl_splice_copy(const char *path, const tl_splice *splice, tl_sink *sin
         st = tl_sink_end(sink, err);
     if (nevents != NULL)
         *nevents = added;
+    tl_split_free(&c->split);
     tl_source_close(c->source);
     free(c);
     return st;
