@@ -1,5 +1,5 @@
 /* events.c - the columns, and the interpretation of an entry's values. */
-#include "tlmpi/trace/event/take.h"
+#include "tlmpi/trace/event/hook.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/trace/event/values.h"
 #include <stdio.h>
@@ -408,13 +408,8 @@ void tl_events_truncate(tl_events *e, size_t n)
     e->n = n;
     truncate_side(e->dur_ns.wide.v, &e->dur_ns.wide.n, sizeof *e->dur_ns.wide.v, n);
     truncate_side(e->corr.wide.v, &e->corr.wide.n, sizeof *e->corr.wide.v, n);
-    truncate_side(e->copies.v, &e->copies.n, sizeof *e->copies.v, n);
-    truncate_side(e->colls.v, &e->colls.n, sizeof *e->colls.v, n);
-    truncate_side(e->waits.v, &e->waits.n, sizeof *e->waits.v, n);
-    truncate_side(e->grids.v, &e->grids.n, sizeof *e->grids.v, n);
-    truncate_side(e->counters.v, &e->counters.n, sizeof *e->counters.v, n);
-    truncate_side(e->memory.v, &e->memory.n, sizeof *e->memory.v, n);
-    truncate_side(e->shapes.v, &e->shapes.n, sizeof *e->shapes.v, n);
+#define TRUNCATE(side) truncate_side(e->side.v, &e->side.n, sizeof *e->side.v, n);
+    TL_EVENT_SIDES(TRUNCATE)
 }
 
 void tl_events_free_columns(tl_events *e)

@@ -8,6 +8,7 @@
  * their names, with numbers by value: 2 comes before 10.
  */
 #include "internal.h"
+#include "tlmpi/base/decimal.h"
 #include <ctype.h>
 #include <strings.h>
 
@@ -73,9 +74,7 @@ static int64_t number_at(const char *p, const char *word)
     p += *p == '-' || *p == '_';
     p += strncasecmp(p, "rank", 4) == 0 ? 4 : 0;
     p += *p == '-' || *p == '_' || *p == '=';
-    int64_t value = tl_is_digit(*p) ? 0 : -1;
-    for (; tl_is_digit(*p) && value < RANKS_MAX; p++)
-        value = 10 * value + (*p - '0');
+    const int32_t value = tl_decimal_take(&(tl_text){ p, strlen(p) });
     return value < RANKS_MAX ? value : -1;
 }
 

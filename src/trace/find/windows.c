@@ -1,7 +1,6 @@
 /* windows.c - finds runs that are windows of one start of a job.
  *
  *     run 1   host7 4000, 4001, 4002, 4003     processes
- *     run 2   host7 4000, 4001, 4002, 4003     the same ones, later: another window of run 1
  *     run 2   host7 4000, 4001, 4002, 4003     the same processes, later: another window of run 1
  *     run 3   host7 5100, 5101, 5102, 5103     other processes: another start
  * A profiler with schedule(repeat=2), or one that writes every tenth iteration, makes a set of files for each window.

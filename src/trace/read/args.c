@@ -4,7 +4,6 @@
  *     "nccl:all_reduce"            [[4, 2048, 4096]]                   "c10::Half"      inputs
  *     "record_param_comms"         [[[4, 2048, 4096]], [], ...]        "TensorList"     inputs first
  *     "c10d::_allgather_base_"     [[1073741824], [16777216], []]      "signed char"    outputs first
- *     "c10d::_allgather_base_"     [[1073741824], [16777216], []]      "signed char"    what comes out comes first
  *
  * A list of tensors is one argument. [] is a tensor of one element if the type is that of an element; else the number
  * is unknown.

@@ -2,7 +2,7 @@
 #ifndef TLMPI_TRACE_READ_FORMATS_H
 #define TLMPI_TRACE_READ_FORMATS_H
 
-#include "tlmpi/trace/event/take.h"
+#include "tlmpi/trace/event/hook.h"
 #include "tlmpi/trace/read/reader.h"
 #include "tlmpi/trace/text/source.h"
 #include "tlmpi/trace/text/split.h"

@@ -70,13 +70,7 @@ static void append_sides(tl_events *to, const tl_events *from, uint32_t first, c
 {
     const size_t ncounters = to->counters.n, ncolls = to->colls.n;
 
-    APPEND_SIDE(copies)
-    APPEND_SIDE(waits)
-    APPEND_SIDE(grids)
-    APPEND_SIDE(memory)
-    APPEND_SIDE(shapes)
-    APPEND_SIDE(counters)
-    APPEND_SIDE(colls)
+    TL_EVENT_SIDES(APPEND_SIDE)
     for (size_t i = ncounters; i < to->counters.n; i++)
         to->counters.v[i].name = name_in(r, to->counters.v[i].name);
     for (size_t i = ncolls; i < to->colls.n; i++) {

@@ -5,7 +5,7 @@
  */
 #include "formats.h"
 #include "args.h"
-#include "tlmpi/trace/event/take.h"
+#include "tlmpi/trace/event/hook.h"
 #include "tlmpi/trace/meta.h"
 #include "tlmpi/trace/text/repair.h"
 #include "tlmpi/trace/text/source.h"

@@ -14,7 +14,7 @@
 #include "perfetto.pb-c.h"
 #include "slices.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/trace/event/take.h"
+#include "tlmpi/trace/event/hook.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 
 #include "formats.h"
 #include "tlmpi/base/group.h"
-#include "tlmpi/trace/event/take.h"
+#include "tlmpi/trace/event/hook.h"
 
 /* The destinations of columns. */
 typedef enum tl_db_slot {

@@ -165,62 +165,14 @@ bool tl_grammar_step(tl_grammar *g, char c)
     }
 }
 
-/* Accepts the most common continuations, several bytes at once; returns their number.  tl_grammar_step handles the
- * rest. */
-static inline size_t run_ahead(tl_grammar *g, const char *p, size_t n)
-{
-    size_t i = 0;
-
-    switch (g->state) {
-    case TL_IN_STRING:
-        while (i < n && p[i] != '"' && p[i] != '\\')
-            i++;
-        return i;
-    case TL_IN_INTEGER:
-    case TL_IN_FRACTION:
-        while (i < n && tl_is_digit(p[i]))
-            i++;
-        return i;
-    case TL_WANT_COLON:
-        if (p[0] != ':')
-            return 0;
-        g->state = TL_WANT_VALUE;
-        i = 1;
-        break;
-    case TL_WANT_COMMA:
-        if (p[0] != ',')
-            return is_space(p[0]);
-        g->state = tl_grammar_in_object(g) ? TL_WANT_KEY : TL_WANT_ELEMENT;
-        i = 1;
-        break;
-    case TL_WANT_VALUE:
-    case TL_WANT_ELEMENT:
-    case TL_WANT_KEY:
-        break;
-    default:
-        return 0;
-    }
-    while (i < n && is_space(p[i]))
-        i++;
-    if (i < n && p[i] == '"') {
-        g->key = g->state == TL_WANT_KEY;
-        g->state = TL_IN_STRING;
-        for (i++; i < n && p[i] != '"' && p[i] != '\\'; i++)
-            ;
-    }
-    return i;
-}
-
 size_t tl_grammar_run(tl_grammar *g, const char *text, size_t n)
 {
     size_t i = 0;
 
     while (i < n && g->state != TL_WANT_NOTHING) {
-        size_t ahead = run_ahead(g, text + i, n - i);
-        i += ahead;
-        if (ahead > 0 && (i == n || g->state != TL_IN_STRING))
-            continue;
-        if (!tl_grammar_step(g, text[i]))
+        while (g->state == TL_IN_STRING && i < n && text[i] != '"' && text[i] != '\\') /* most bytes */
+            i++;
+        if (i == n || !tl_grammar_step(g, text[i]))
             break;
         i++;
     }

@@ -1,16 +1,6 @@
 #include "tlmpi/trace/text/repair.h"
 #include "tlmpi/base/text.h"
 
-/* Returns the length of the UTF-8 character at the start of t; 0: there is none.  Only a complete character is its own
- * longest valid prefix. */
-static size_t utf8_length(tl_text t)
-{
-    for (size_t n = 1; n <= 4 && n <= t.n; n++)
-        if (tl_text_utf8((tl_text){ t.p, n }) == n)
-            return n;
-    return 0;
-}
-
 static bool may_be_escaped(tl_text rest)
 {
     if (rest.n == 0 || strchr("\"\\/bfnrtu", rest.p[0]) == NULL || rest.p[0] == 0)
@@ -54,28 +44,20 @@ size_t tl_repair_json(const char *text, size_t n, char *out)
         tl_text rest = { text + i, n - i };
         char c = text[i];
         if (in_string) {
-            size_t whole = (unsigned char)c >= 0x80 ? utf8_length(rest) : 1;
-            if (c == '\\' && may_be_escaped((tl_text){ rest.p + 1, rest.n - 1 })) {
-                out[o++] = c;
-                out[o++] = text[i + 1];
-                i += 2;
-            } else if (c == '\\') {
-                out[o++] = c;
-                out[o++] = c;
-                i++;
-            } else if (whole == 0) {
-                memcpy(out + o, "\xEF\xBF\xBD", 3);
-                o += 3;
-                i++;
-            } else if (whole == 1) {
-                in_string = c != '"';
-                out[o++] = (unsigned char)c < 0x20 ? ' ' : c;
-                i++;
-            } else {
-                memcpy(out + o, rest.p, whole);
-                o += whole;
-                i += whole;
-            }
+            tl_text after = rest;
+            const tl_char first = tl_char_take(&after);
+            tl_text put = first.whole ? first.bytes : TL_TEXT("\xEF\xBF\xBD");
+            size_t taken = first.bytes.n;
+            if (c == '\\' && may_be_escaped(after))
+                put.n = taken = 2;
+            else if (c == '\\')
+                put = TL_TEXT("\\\\");
+            else if ((unsigned char)c < 0x20)
+                put = TL_TEXT(" ");
+            memcpy(out + o, put.p, put.n);
+            o += put.n;
+            i += taken;
+            in_string = c != '"';
             continue;
         }
         size_t digits = number_length(rest);

@@ -114,7 +114,6 @@ void tl_trace_complete(tl_trace *whole);
 
 /* --------------------------------------------------------------------------------------------------------- windows
  *     file 0   [step 8][step 9]                                schedule(repeat=2), iteration_10/, iteration_20/ ...:
- *     file 0   [step 8][step 9]                                schedule(repeat=2), iteration_10/, iteration_20/ ...:
  *     file 1                    . . . . [step 18][step 19]     one process, which did not record in between
  *     job      [step 8][step 9]|[step 18][step 19]             recorded time stands still in the hole
  *
