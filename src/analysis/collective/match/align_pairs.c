@@ -270,6 +270,8 @@ typedef struct fit {
     int64_t ahead_ns; /* a's clock less b's, in the middle of row a */
     int64_t apart_ns; /* median distance of the ends of mates, corrected for clocks */
     size_t n;         /* number of mates */
+    size_t agreeing;  /* number of mates in all fits of the two ranks that show the same distance of their clocks */
+    uint64_t ranks;   /* of a and b */
 } fit;
 
 typedef struct fitting {
@@ -385,7 +387,26 @@ static bool has_third_rank(const fitting *a, const fit *f)
     return false;
 }
 
-TL_SORT_BY(by_fit, fit, DOWN(n), apart_ns, a, b)
+TL_SORT_BY(by_fit, fit, DOWN(agreeing), DOWN(n), apart_ns, a, b)
+
+TL_SORT_BY(by_distance, fit, ranks, ahead_ns)
+
+/* Two ranks have one distance of clocks: where their fits show several, that of most mates is right.  Work that repeats
+ * may also end together with the work after it. */
+static void count_agreeing(fitting *a)
+{
+    size_t low = 0, high = 0, sum = 0;
+    tl_vec_sort(&a->fits, by_distance);
+    TL_EACH (fit, f, a->fits) {
+        const fit *v = a->fits.v;
+        while (v[low].ranks != f->ranks || tl_ns_between(f->ahead_ns, v[low].ahead_ns) > TL_CLOCK_ERROR_NS)
+            sum -= v[low++].n;
+        while (high < a->fits.n && v[high].ranks == f->ranks &&
+               tl_ns_between(v[high].ahead_ns, f->ahead_ns) <= TL_CLOCK_ERROR_NS)
+            sum += v[high++].n;
+        f->agreeing = sum;
+    }
+}
 
 static void list_fits(fitting *a)
 {
@@ -393,13 +414,14 @@ static void list_fits(fitting *a)
         for (uint32_t k = i + 1; k < a->rows.n; k++) {
             const row *r = &a->rows.v[i], *q = &a->rows.v[k];
             bool opposite = r->sends != q->sends || r->sends == 0;
-            fit f = { .a = i, .b = k };
+            fit f = { .a = i, .b = k, .ranks = (uint64_t)(uint32_t)r->rank << 32 | (uint32_t)q->rank };
             if (r->rank == q->rank || !opposite || !find_clock_distance(a, r, q, &f.ahead_ns))
                 continue;
             find_mates(a, &f);
             if (f.n >= TL_PATTERN_LEAST)
                 tl_vec_push(&a->fits, f);
         }
+    count_agreeing(a);
     tl_vec_sort(&a->fits, by_fit);
 }
 

@@ -103,6 +103,35 @@ static void sends_are_paired_with_receives_where_peers_end_together(void)
     }
 }
 
+/* A message, one each way and one back, a millisecond apart; the clock of rank 0 is as far ahead.
+ *
+ *     rank 0     s   b   r        s, r: send, receive; b: both at once
+ *     rank 1     r   b   s        seen in time of rank 0:    . s b r
+ *                                                            r b s .
+ *
+ * Rank 0's b ends even nearer to rank 1's r, a millisecond too far away, than s does. */
+static void two_ranks_have_one_distance_of_clocks(void)
+{
+    static const int8_t sends[] = { 1, 0, -1 };
+    static job j;
+    memset(&j, 0, sizeof j);
+    for (int i = 0; i < MESSAGES / 3; i++)
+        for (int k = 0; k < 3; k++) {
+            const int64_t at_ns = i * 5000 * US + (i * 37 % 11) * 30 * US + k * 1000 * US;
+            for (int32_t rank = 0; rank < 2; rank++) {
+                const int64_t end_ns = at_ns + (rank == 0 ? 1000 * US : 0) + (k == 0 && rank == 0 ? i % 3 * US : 0);
+                add(&j, rank, 24, end_ns - 15 * US, end_ns);
+                j.items[j.n - 1].sends = rank == 0 ? sends[k] : (int8_t)-sends[k];
+            }
+        }
+    tl_sends_align(j.items, j.n);
+    qsort(j.items, j.n, sizeof *j.items, by_number);
+    for (size_t i = 0; i < j.n; i += 2) {
+        CU_ASSERT_NOT_EQUAL(j.items[i].key, 0);
+        CU_ASSERT_EQUAL(j.items[i].key, j.items[i + 1].key);
+    }
+}
+
 /* How many of two participants of a group, of these kinds and without a peer, may be paired by their ends. */
 static size_t listed(bool inferred, tl_collective first, tl_collective second)
 {
@@ -127,6 +156,7 @@ int main(void)
 {
     static const unit_test tests[] = { TEST(neighbours_of_a_chain_are_found), TEST(ends_of_all_to_alls_stay_as_they_are),
                                        TEST(sends_are_paired_with_receives_where_peers_end_together),
+                                       TEST(two_ranks_have_one_distance_of_clocks),
                                        TEST(a_trace_may_name_the_group_and_no_peers) };
     return unit_main("sends align", tests, COUNT(tests));
 }
