@@ -36,14 +36,14 @@ static const tl_option options[] = {
       "write PREFIX.h5; by default the name of the folder or file, 'tlmpi' for '.' and for several paths, in the "
       "working directory" },
     { "output", 'o', "FILE", "", TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_DIFF, AT(text, run.output),
-      "print into FILE; '-' is standard output" },
+      "write to FILE; '-' is standard output" },
     { "output", 'o', "FILE", "", TL_FOR_HTML, AT(text, run.output),
       "write FILE; by default the result's name with .html for .h5, of two runs diff.html; '-' is standard output" },
     { "output", 'o', "FILE", "", TL_FOR_EXPORT, AT(text, run.output),
-      "write FILE, compressed where its name ends in .gz; by default the result's name with .perfetto.json.gz for "
-      ".h5; '-' is standard output" },
+      "write FILE, compressed where its name ends in .gz; by default the result's name with .perfetto.json.gz for .h5; "
+      "'-' is standard output" },
     { "perfetto", 0, NULL, "0", TL_FOR_EXPORT, AT(switch, perfetto),
-      "in the format that ui.perfetto.dev opens: the only one, and taken without asking" },
+      "in the format that ui.perfetto.dev opens: the only format, and the default" },
     { "fuse", 0, NULL, "0", TL_FOR_EXPORT, AT(switch, fuse),
       "whole traces in one file: all ranks and steps, unless --ranks or --steps name some, and what their hosts did, "
       "too, which is read from the traces" },
@@ -58,24 +58,24 @@ static const tl_option options[] = {
     { "force", 'f', NULL, "0", TL_FOR_ALL & ~(unsigned)(TL_FOR_CHECK | TL_FOR_DESCRIBE | TL_FOR_REPS | TL_FOR_WHATIF),
       AT(switch, run.force), "overwrite existing files" },
     { "run", 0, "N", "newest", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_WHATIF, TABLES_AT(run, run.run),
-      "where a folder holds several runs: take the N-th alone, oldest first; 'newest' is the newest of those with most "
-      "ranks, together with all that are windows of the same job (recordings of the same processes, one after the "
-      "other: schedule(repeat=N), iteration_10/, iteration_20/); 'list' lists them" },
+      "where a folder holds several runs: take only the N-th, oldest first; 'newest' is the newest of those with most "
+      "ranks, together with all other windows of the same job (recordings of the same processes, one after the other: "
+      "schedule(repeat=N), iteration_10/, iteration_20/); 'list' lists them" },
     { "run", 0, "N", "all", TL_FOR_COMPAT, AT(compat_run, compat_run),
       "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most "
       "ranks, 'list' lists them; 'all': as the other tool, which takes one file of each rank" },
     { "ranks", 0, "LIST", "", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(ranges_from_0, run.ranks),
-      "read the traces, phases and memory timelines of these ranks alone: numbers and ranges, as 0-3,7" },
+      "read the traces, phases and memory timelines of these ranks only: numbers and ranges, such as 0-3,7" },
     { "step-name", 0, "REGEX", "", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(pattern, run.step_name),
       "the steps are the ranges of the host (annotations, operators, ranges of NVTX) whose names this extended regular "
       "expression finds, as '^train_step', each to the next; their numbers are the first in their names, if all have "
       "one and these differ, else their places in time, from 0; by default ProfilerStep#N, or what looks like it" },
     { "steps", 0, "LIST", "", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(ranges_from_0, run.steps),
-      "everything is computed as if the traces held only what the host began in these steps, and the device work "
-      "that it launched there; tlmpi describe selection says more" },
+      "compute everything as if the traces held only what the host began in these steps, and the device work that it "
+      "launched there; see tlmpi describe selection" },
     { "time", 0, "LIST", "", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(times, run.times),
-      "likewise of time, as 10-20,35ms-0.1s in ms or with a unit (ns, us, ms, s), from the first that any rank of "
-      "the job does in the recording; of steps that are not whole the work belongs to none. Reads every trace twice" },
+      "the same for parts of the time, such as 10-20,35ms-0.1s, in ms or with a unit (ns, us, ms, s), counted from the "
+      "first event of any rank; work of steps that are not whole belongs to no step. Reads every trace twice" },
     { "ranks", 0, "LIST", "", TL_FOR_EXPORT, AT(ranges_from_0, run.ranks),
       "these ranks, as 0-3,7, instead of up to 24 that matter, or of all with --fuse" },
     { "steps", 0, "LIST", "", TL_FOR_EXPORT, AT(ranges_from_0, run.steps),
@@ -83,64 +83,65 @@ static const tl_option options[] = {
     { "events", 0, "GLOB", "", TL_FOR_RUN | TL_FOR_CHECK, FILE_AT(text, run.events),
       "files of phases, JSON lines as libtlmpi_record writes them, in place of those (.jsonl) that the paths hold" },
     { "rules", 0, "FILE", "", TL_FOR_RUN | TL_FOR_WHATIF, FILE_AT(text, run.rules),
-      "rules of your own for what a kernel is, asked before the built-in ones; tlmpi describe interval says how they "
-      "are written" },
+      "your own rules for the kind of a kernel, applied before the built-in ones; tlmpi describe interval has their "
+      "format" },
     { "idle", 0, "LIST", TL_IDLE_DEFAULT, TL_FOR_RUN | TL_FOR_AUGMENT, TABLES_AT(idle, run.config.idle),
-      "thresholds of the idle tables in us and percent, as noise=10,drain=2.5; tlmpi describe gap explains them" },
+      "thresholds of the idle tables in us and percent, such as noise=10,drain=2.5; tlmpi describe gap explains them" },
     { "launch", 0, "LIST", TL_LAUNCH_DEFAULT, TL_FOR_RUN, TABLES_AT(launch, run.config.launch),
-      "thresholds of tables launch and queue in us, as runtime=20,full=512; tlmpi describe launch explains them" },
+      "thresholds of tables launch and queue in us, such as runtime=20,full=512; tlmpi describe launch explains them" },
     { "peak", 0, "LIST", "", TL_FOR_RUN, TABLES_AT(peak, run.config.peaks),
-      "peaks of the devices in 10^12 FLOP/s, as bf16=989,f8=1979, instead of those that are known by their names; "
-      "tlmpi describe operator explains them" },
-    { "html", 0, NULL, "0", TL_FOR_RUN, AT(switch, html), "write PREFIX.html, too: the page of tlmpi html" },
+      "peak rates of the devices in 10^12 FLOP/s, such as bf16=989,f8=1979, in place of the known ones of the device's "
+      "name; tlmpi describe operator explains them" },
+    { "html", 0, NULL, "0", TL_FOR_RUN, AT(switch, html), "also write PREFIX.html: the page of tlmpi html" },
     { "perfetto", 0, NULL, "0", TL_FOR_RUN, AT(switch, perfetto),
-      "write PREFIX.perfetto.json.gz, too: the trace of tlmpi export" },
+      "also write PREFIX.perfetto.json.gz: the trace of tlmpi export" },
     { "series", 0, NULL, "0", TL_FOR_RUN, TABLES_AT(switch, run.config.series),
-      "write table series, too: how much waited in each stream, how fast copies were and what memory there was, at "
-      "each change, and each short gap; it is large" },
+      "also write table series, which is large: queue lengths, bandwidths of copies and memory at each change, and "
+      "each short gap" },
     { "path", 0, NULL, "0", TL_FOR_RUN, TABLES_AT(switch, run.config.path),
-      "write table path, too: the critical path of each rank piece by piece, with kernels and operators; it has more "
-      "rows than there are kernels. Table path_sum has its sums in any case" },
+      "also write table path: the critical path of each rank piece by piece, with kernels and operators, which has "
+      "more rows than there are kernels. Table path_sum always has its sums" },
     { "clock", 0, "MODE", "auto", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(clock, run.clock),
-      "auto: correct what is impossible (a collective left before the last has come, a message received before it "
-      "was sent); none: nothing; force: also clocks that are possible as recorded. Table clock has them in any case" },
+      "auto: correct impossible times (a collective left before the last rank arrived, a message received before it "
+      "was sent); none: correct nothing; force: also clocks that are possible as recorded. Table clock always has "
+      "them" },
     { "alpha", 0, "SHARE", "0.01", TL_FOR_RUN, TABLES_AT(share, run.judge.alpha),
-      "the chance that any rank or link of a job is named wrongly, all tests together" },
+      "accepted probability that any rank or link of a job is named wrongly, over all tests" },
     { "least-cost", 0, "SHARE", "0.01", TL_FOR_RUN, TABLES_AT(share, run.judge.least_cost),
-      "a rank that costs a smaller share of the steps in which it is late is not named" },
+      "do not name a rank that costs less than this share of the steps in which it is late" },
     { "tracelens", 0, NULL, "0", TL_FOR_AUGMENT, AT(switch, run.tracelens),
       "the idle tracks of TraceLens, with its numbers, words and file names (x_idle_augmented.json.gz), instead of "
-      "ours; --idle then means nothing" },
+      "those of tlmpi; --idle then has no effect" },
     { "result", 0, "FILE.h5", "", TL_FOR_AUGMENT, AT(text, run.result),
-      "the result of a run over these traces: tracks show in addition when each device waited for other ranks, and "
-      "for whom; and, where the run had --path, the critical paths of each rank and of the job, with arrows to their "
-      "work" },
+      "the result of a run over these traces: further tracks show when each device waited for which rank and, if the "
+      "run had --path, the critical paths of each rank and of the job, with arrows to their work" },
     { "json", 0, NULL, "0", TL_FOR_RUN | TL_FOR_ASK, AT(switch, run.json),
       "print the answers to the four questions (tlmpi ask) as one JSON object, and nothing else; its keys are "
       "explained in include/tlmpi/report/ask.h" },
     { "json", 0, NULL, "0", TL_FOR_DIFF | TL_FOR_WHATIF, AT(switch, run.json), "print all tables as one JSON object" },
     { "fail-on", 0, "LIST", "", TL_FOR_DIFF, AT(diff_gates, diff_fail_on),
-      "exit with status 5 where B takes more longer than this: NAME>+PERCENT%,... as 'step>+5%,kernel>+20%,idle>+3%'. "
-      "step: the step; kernel: any but of communication that takes a hundredth of the step, of its own time, where it "
-      "grew by more than devices differ by (parameter diff_least) and by chance; compute, waiting, transfer, "
-      "comm (exposed communication), copy, idle: of the step of A.  Where it is not known how much of communication "
-      "is waiting, waiting and transfer are judged by their bounds; status 1 where these do not tell" },
+      "exit with status 5 if B takes longer by more than this: NAME>+PERCENT%,... such as "
+      "'step>+5%,kernel>+20%,idle>+3%'. step: the step; kernel: the time of any kernel but communication that takes a "
+      "hundredth of the step, if it grew by more than devices differ by (parameter diff_least) and by more than "
+      "chance; compute, waiting, transfer, comm (exposed communication), copy, idle: as a share of the step of A. "
+      "Waiting and transfer that cannot be told apart are judged by their bounds; status 1 if the bounds leave the "
+      "answer open" },
     { "fail-on", 0, "LIST", "", TL_FOR_RUN | TL_FOR_ASK, AT(gates, run.fail_on),
-      "exit with status 5 where the job loses more than this: NAME>PERCENT%,... as 'straggler>5%,idle>20%'. "
-      "straggler, link: wall time that it would gain without the worst of them, or without all that stand out (its "
-      "own work beyond that of its peers, where that could not be simulated or gains nothing; not judged, and that "
-      "is told, where there is no verdict); idle, comm (exposed communication): of the time of all ranks" },
+      "exit with status 5 if the job loses more than this: NAME>PERCENT%,... such as 'straggler>5%,idle>20%'. "
+      "straggler, link: share of the wall time that the job would gain without the worst of them, or without all named "
+      "ones (if that could not be simulated or gains nothing, the work beyond that of the peers; without a verdict not "
+      "judged, and a warning says so); idle, comm (exposed communication): share of the time of all ranks" },
     { "digest", 0, NULL, "0", TL_FOR_RUN | TL_FOR_SHOW, AT(switch, run.digest),
-      "print a line 'table hash' for each table and nothing else: equal results have equal lines, however they were "
-      "made; run writes its file all the same" },
+      "print a line 'table hash' for each table and nothing else: equal results have equal lines, on any number of "
+      "procs; run also writes its file" },
     { "reproducible", 0, NULL, "0", TL_FOR_RUN, AT(switch, run.reproducible),
       "leave time, host, command line and paths out of the file" },
     { "rep", 0, "NAME", "", TL_FOR_REPS, AT(text, rep),
-      "what a repetition is: ProfilerStep, a user annotation's name, or one-per-file, the whole trace; by default "
-      "ProfilerStep, and of traces without steps one-per-file" },
+      "what a repetition is: ProfilerStep, the name of a user annotation, or one-per-file (the whole trace); by "
+      "default ProfilerStep, for traces without steps one-per-file" },
     { "exclude", 0, "REGEX", "", TL_FOR_REPS, AT(pattern, exclude),
-      "leave out kernels, copies and memsets whose names this extended regular expression finds, as those that flush "
-      "a cache or fill a buffer" },
+      "leave out kernels, copies and memsets whose names match this extended regular expression, such as those that "
+      "flush a cache or fill a buffer" },
     { "skip", 0, "N", "0", TL_FOR_REPS, AT(count, skip),
       "leave out the first N kernels, copies and memsets that each repetition launches" },
     { "compare", 0, NULL, "0", TL_FOR_REPS, AT(switch, compare),
@@ -148,51 +149,51 @@ static const tl_option options[] = {
     { "each", 0, NULL, "0", TL_FOR_REPS, AT(switch, each), "print every repetition" },
     { "kernels", 0, NULL, "0", TL_FOR_REPS, AT(switch, kernels), "print each kernel's median over the repetitions" },
     { "scale", 0, "CONDITIONS:FACTOR", "", TL_FOR_WHATIF, AT(texts, scale),
-      "the selected work takes its time times FACTOR, 0 to 1000, as name~gemm:0.5 or kind=copy:0; may be given "
-      "several times, and the factors of the same work multiply. Of communication it is the transfer, from the last "
-      "arrival on, if all ranks with a trace have it selected" },
+      "multiply the time of the selected work by FACTOR, 0 to 1000, such as name~gemm:0.5 or kind=copy:0; may be given "
+      "several times, and the factors of the same work multiply. For communication the transfer after the last arrival "
+      "is scaled, if it is selected on all ranks with a trace" },
     { "overlap", 0, "CONDITIONS", "", TL_FOR_WHATIF, AT(texts, overlap),
-      "kernels, copies and memsets wait no longer for the selected communication, as kind=all_reduce, by events or "
-      "the order of a stream, but only for what that had waited for on its rank; other communication, the host and "
-      "other ranks still do; may be given several times" },
+      "kernels, copies and memsets no longer wait for the selected communication, such as kind=all_reduce, by events "
+      "or stream order, but only for the work that it had waited for on its rank; other communication, the host and "
+      "other ranks still wait for it; may be given several times" },
     { "remove-sync", 0, NULL, "0", TL_FOR_WHATIF, AT(switch, remove_sync),
-      "calls, blocking copies and untold pauses in which the host waited for the device come back at once, where it "
-      "is known what released them; a launch that found the queue full still waits" },
+      "calls, blocking copies and unrecorded pauses in which the host waited for the device return at once, if it is "
+      "known what released them; a launch that found the queue full still waits" },
     { "no-launch-overhead", 0, NULL, "0", TL_FOR_WHATIF, AT(switch, no_launch_overhead),
-      "the host takes no time between its launches and waits (these, input, garbage collection and the allocator "
-      "stay), and work may start the moment it is launched" },
+      "the host takes no time between its launches and waits (waits, input, garbage collection and the allocator stay "
+      "as recorded), and work may start as soon as it is launched" },
     { "parser", 0, "NAME", "fast", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT | TL_FOR_REPS | TL_FOR_WHATIF,
       AT(parser, run.yajl_only),
-      "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the result is the same" },
+      "fast: tlmpi's own reader for events as Kineto writes them, yajl for other events; yajl: yajl for all events; "
+      "the result is the same" },
     { "max-memory", 0, "SIZE", "auto", TL_FOR_RUN | TL_FOR_CHECK, AT(size, run.max_memory),
-      "memory of a process, as 800M or 4G: a trace that would need more is read up to there, its rank is 'cut' and the "
-      "exit status 1; auto: three quarters of what the machine, or the group of processes (cgroup), has left, divided "
-      "by the processes there" },
+      "memory of a process, such as 800M or 4G: a trace that needs more is read up to this limit, its rank is 'cut' "
+      "and the exit status 1; auto: three quarters of the free memory of the machine or cgroup, divided by the "
+      "processes there" },
     { "format", 0, "FORMAT", "table", TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF | TL_FOR_WHATIF, AT(format, format),
-      TL_FORMAT_WORDS "; in csv an apostrophe stands before a text that a spreadsheet would take for a formula" },
+      TL_FORMAT_WORDS "; in csv an apostrophe precedes a text that a spreadsheet would evaluate as a formula" },
     { "unit", 0, "UNIT", "terminal", TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF | TL_FOR_WHATIF, AT(unit, unit),
-      "of times: ns, us, ms or s; auto: of a table each in the unit that suits it, and shares in percent; terminal: "
-      "auto on a terminal, else ns" },
+      "unit of times: ns, us, ms or s; auto: each value in a suitable unit, and shares in percent; terminal: auto on a "
+      "terminal, else ns" },
     { "columns", 0, "A,B", "", TL_FOR_SHOW, AT(text, columns), "these columns, in this order" },
     { "rank", 0, "LIST", "", TL_FOR_SHOW, AT(ranges, ranks),
-      "rows of these ranks: numbers and ranges, as 0-3,7; -1 is the whole job" },
+      "rows of these ranks: numbers and ranges, such as 0-3,7; -1 is the whole job" },
     { "step", 0, "LIST", "", TL_FOR_SHOW, AT(ranges, steps), "rows of these steps; -1 is the whole trace" },
     { "where", 0, "COND", "", TL_FOR_SHOW, AT(texts, where),
-      "rows of which COND holds, as duration_ns>1ms, start_ns>=2s, kind=comm, name~gemm: a column, one of = != < <= "
-      "> >= ~ !~ and a value, with ~ an extended regular expression; given several times, all must hold; name= has "
+      "rows for which COND holds, such as duration_ns>1ms, start_ns>=2s, kind=comm, name~gemm: a column, one of = != < "
+      "<= > >= ~ !~ and a value, with ~ an extended regular expression; given several times, all must hold; name= has "
       "no value" },
     { "sort", 0, "COLUMN", "", TL_FOR_SHOW, AT(text, sort),
-      "sort by a column: measures largest first, others smallest first; COLUMN:asc and COLUMN:desc say which way; "
-      "equal rows stay in the order of the table" },
+      "sort by a column: measures largest first, others smallest first; COLUMN:asc and COLUMN:desc set the order; "
+      "equal rows keep the order of the table" },
     { "top", 0, "N", "0", TL_FOR_SHOW, AT(top, top),
-      "at most the first N rows; 0 for all; P%: the rows with the most time, until they hold P percent of it: of "
-      "total_ns, or of device_self_ns where a table has that, or of device_ns. Of kernel and kernel_ranks a last row "
-      "has all others together" },
+      "at most the first N rows; 0 for all; P%: the rows with the most time, up to P percent of the sum of total_ns, "
+      "else device_self_ns, else device_ns. For kernel and kernel_ranks a last row has the sum of all others" },
     { "top", 0, "N", "0", TL_FOR_WHATIF, AT(count, whatif_top),
-      "the N kernels and operators of which the job gains most if they take 10 % less time, of communication the "
-      "transfer, on all ranks; without the changes" },
+      "print the N kernels and operators with the largest gain for the job if they take 10 % less time on all ranks "
+      "(communication: its transfer), without the other changes" },
     { "width", 0, "N", "auto", TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF | TL_FOR_WHATIF, AT(width, width),
-      "cut a text in a table after N characters, 0 for never; 'auto' cuts on a terminal alone" },
+      "cut a text in a table after N characters, 0: never; 'auto': on a terminal only" },
     { "ns", 0, NULL, "0", TL_FOR_COMPAT | TL_FOR_HTA | TL_FOR_HTA_DIFF, AT(switch, ns),
       "keep the fractions of time stamps, as HTA does with HTA_DISABLE_NS_ROUNDING=1" },
     { "include-last-step", 0, NULL, "0", TL_FOR_COMPAT | TL_FOR_HTA, AT(switch, include_last_step),
@@ -200,49 +201,49 @@ static const tl_option options[] = {
     { "num-kernels", 0, "N", "10", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.num_kernels),
       "kernels of each class and rank that kernel_breakdown_default names" },
     { "duration-ratio", 0, "Q", "0.8", TL_FOR_COMPAT | TL_FOR_HTA, AT(quantile, hta.duration_ratio),
-      "of more kernels than that, those whose running total is above this quantile of the totals are 'others', "
-      "too" },
+      "beyond that number, kernels whose running total is above this quantile of the totals are also 'others'" },
     { "consecutive-kernel-delay", 0, "US", "30", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.consecutive_kernel_delay),
-      "the gap in us below which idle_time_breakdown and idle_interval_stats take it for kernel_wait" },
+      "gap in us below which idle_time_breakdown and idle_interval_stats count it as kernel_wait" },
     { "runtime-cutoff", 0, "US", "50", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.runtime_cutoff),
       "calls longer than this are outliers of launch_stats_summary" },
     { "launch-delay-cutoff", 0, "US", "100", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.launch_delay_cutoff),
-      "and so are delays longer than this" },
+      "delays longer than this are outliers of launch_stats_summary" },
     { "max-queue-length", 0, "N", "0", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.max_queue_length),
-      "the length at which time_blocked_on_full_queue takes a queue for full; 0 for 1024, 64 and 8" },
+      "length from which time_blocked_on_full_queue counts a queue as full; 0: 1024, 64 and 8" },
     { "num-candidates", 0, "N", "2", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.num_candidates),
-      "how many ranks potential_stragglers has" },
+      "number of ranks in potential_stragglers" },
     { "profiler-steps", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA, AT(ranges, hta.profiler_steps),
-      "the steps that potential_stragglers looks at, as 3-5,7; by default all" },
+      "steps for potential_stragglers, such as 3-5,7; by default all" },
     { "operator-name", 0, "NAME", "", TL_FOR_COMPAT | TL_FOR_HTA, AT(text, hta.operator_name),
-      "frequent_patterns of the operators that have this in their names, on all ranks; by default of some that "
-      "are common, on two" },
+      "frequent_patterns of the operators with this text in their names, on all ranks; by default of some common "
+      "operators, on two ranks" },
     { "min-pattern-len", 0, "N", "3", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.min_pattern_len),
-      "kernels that a pattern has at least; without --operator-name also 1" },
-    { "top-k", 0, "N", "5", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.top_k), "patterns that patterns_overlay counts" },
+      "least number of kernels in a pattern; without --operator-name also 1" },
+    { "top-k", 0, "N", "5", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.top_k),
+      "number of patterns that patterns_overlay counts" },
     { "annotation", 0, "TEXT", "", TL_FOR_COMPAT | TL_FOR_HTA, AT(text, hta.annotation),
-      "critical_path of what has this in its name, on all ranks, '*' for the whole trace; by default of "
-      "ProfilerStep and, on the first rank, of the whole trace" },
+      "critical_path of annotations with this text in their names, on all ranks, '*' for the whole trace; by default "
+      "of ProfilerStep and, on the first rank, of the whole trace" },
     { "instance-id", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA, AT(ranges_from_0, hta.instance_id),
-      "which of these, counted from 0, as 0,2 or 0-1: a path for each number and for each range as one; by "
+      "which of these annotations, counted from 0, such as 0,2 or 0-1: one path for each number and for each range; by "
       "default the first" },
     { "data-load-events", 0, "TEXT", "", TL_FOR_COMPAT | TL_FOR_HTA, AT(text, hta.data_load_events),
-      "what has this in its name loads data, which critical_path tells apart" },
+      "events with this text in their names are data loading in critical_path" },
     { "launch-edges", 0, NULL, "0", TL_FOR_COMPAT | TL_FOR_HTA, AT(switch, hta.launch_edges),
       "critical_path with an edge from every launch to its kernel, as HTA has with "
       "CRITICAL_PATH_ADD_ZERO_WEIGHT_LAUNCH_EDGE=1" },
     { "overlay", 0, NULL, "0", TL_FOR_COMPAT | TL_FOR_HTA, AT(switch, hta.overlay),
-      "write overlaid_critical_path_FILE, too: each rank's trace with its first critical path in it, as HTA "
-      "overlays it" },
+      "also write overlaid_critical_path_FILE: each rank's trace with its first critical path in it, as HTA overlays "
+      "it" },
     { "control-rank", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA_DIFF, AT(ranges, hta.control_rank),
-      "the ranks of A that are compared, as 0-3,7; by default the first" },
-    { "test-rank", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA_DIFF, AT(ranges, hta.test_rank), "and those of B" },
+      "ranks of A to compare, such as 0-3,7; by default the first" },
+    { "test-rank", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA_DIFF, AT(ranges, hta.test_rank), "ranks of B to compare" },
     { "control-iteration", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA_DIFF, AT(ranges, hta.control_iteration),
-      "the profiler steps of A that are compared; by default the first" },
+      "profiler steps of A to compare; by default the first" },
     { "test-iteration", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA_DIFF, AT(ranges, hta.test_iteration),
-      "and those of B" },
+      "profiler steps of B to compare" },
     { "gpus-per-node", 0, "N", "0", TL_FOR_COMPAT | TL_FOR_TRACELENS, AT(count, gpus_per_node),
-      "tell in the tables of collectives which ranks share a node; 0 for not" },
+      "number of ranks that share a node, for the tables of collectives; 0: unknown" },
     { "quiet", 'q', NULL, "0", TL_FOR_ALL & ~(unsigned)(TL_FOR_SHOW | TL_FOR_DESCRIBE | TL_FOR_ASK),
       AT(switch, run.quiet), "no progress, no warnings, no summary" },
     { "help", 'h', NULL, "0", TL_FOR_ALL, AT(switch, help), "print this and do nothing else" },
