@@ -21,16 +21,16 @@ TL_LABELS_DEFINE(scenario, TL_SCENARIO_VALUES);
 TL_LABELS_DEFINE(path, TL_PATH_VALUES);
 
 TL_TABLE_DEFINE(blame, TL_BLAME_FIELDS, TL_SCOPE_JOB, "waits charged to ranks",
-                "Who made whom wait, in which steps, and by what?");
+                "Which rank made which other ranks wait, in which steps, and why?");
 TL_TABLE_DEFINE(blame_step, TL_BLAME_STEP_FIELDS, TL_SCOPE_JOB, "charges by rank and step",
-                "In which steps did a rank hold the others up?");
+                "In which steps did other ranks wait for a rank?");
 TL_TABLE_DEFINE(straggler, TL_STRAGGLER_FIELDS, TL_SCOPE_JOB, "verdict on each rank",
                 "Who holds the job up, in which steps, why, and what does it cost?");
 TL_TABLE_DEFINE_RARE_AS(
     excess_row, "excess", TL_EXCESS_FIELDS, TL_SCOPE_JOB, "where a straggler spends more than its peers",
-    "In which kernels, operators and annotations does a rank that is named spend more than its peers?");
+    "In which kernels, operators and annotations does a straggler spend more time than its peers?");
 TL_TABLE_DEFINE_AS(whatif_row, "whatif", TL_WHATIF_FIELDS, TL_SCOPE_JOB, "simulated repairs",
-                   "What would the job take if a rank, a host or a cause were repaired?");
+                   "How long would the job take if a rank, a host or a cause were repaired?");
 TL_TABLE_DEFINE_AS(path_row, "critical_path", TL_PATH_FIELDS, TL_SCOPE_JOB, "critical path across ranks",
                    "Which ranks' work, hosts and transfers decided when the job ended?");
 TL_TABLE_DEFINE_AS(slow_link_row, "link", TL_SLOW_LINK_FIELDS, TL_SCOPE_JOB, "slow links",
@@ -48,4 +48,4 @@ TL_LABELS_DEFINE(culprit_kind, TL_CULPRIT_KIND_VALUES);
 
 TL_TABLE_DEFINE(
     culprit, TL_CULPRIT_FIELDS, TL_SCOPE_JOB, "who holds the job up",
-    "Which rank, host, link, or which ranks together, in which steps, why, at what cost, and how sure is that?");
+    "Which rank, host or link holds the job up, in which steps, why, at what cost, and how sure is the answer?");

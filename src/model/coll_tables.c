@@ -13,21 +13,21 @@ TL_LABELS_DEFINE(size_from, TL_SIZE_FROM_VALUES);
 TL_LABELS_DEFINE(check, TL_CHECK_VALUES);
 
 TL_TABLE_DEFINE_AS(collective_row, "collective", TL_COLLECTIVE_FIELDS, TL_SCOPE_COLLECTIVE, "collectives",
-                   "Which ranks met in which collective, who came last, and was the time waiting or transfer?");
+                   "Which ranks took part in a collective, which arrived last, and was the time waiting or transfer?");
 
 TL_TABLE_DEFINE(arrival, TL_ARRIVAL_FIELDS, TL_SCOPE_COLLECTIVE, "arrivals at collectives",
-                "When did each rank come to each collective, and how long did it wait for the last?");
+                "When did each rank arrive at each collective, and how long did it wait for the last one?");
 
 TL_TABLE_DEFINE_AS(group_row, "group", TL_GROUP_FIELDS, TL_SCOPE_JOB, "process groups",
                    "Which ranks form the process groups, and how well do their collectives fit together?");
 
 TL_TABLE_DEFINE(bandwidth, TL_BANDWIDTH_FIELDS, TL_SCOPE_JOB, "bandwidth of collectives",
-                "How fast were messages moved once all ranks had come, by group, kind and size?");
+                "How fast did data move after all ranks had arrived, by group, kind and size?");
 
 TL_TABLE_DEFINE(clock, TL_CLOCK_FIELDS, TL_SCOPE_JOB, "clocks of ranks",
-                "How far are the clocks of ranks and hosts apart, how sure is that, and were times shifted for it?");
+                "How far apart are the clocks of ranks and hosts, how sure is that, and were times corrected?");
 
 TL_TABLE_DEFINE(quality, TL_QUALITY_FIELDS, TL_SCOPE_JOB, "quality of the matching",
                 "How many collectives were matched, by which rule, and what speaks against it?");
 TL_TABLE_DEFINE(exposed, TL_EXPOSED_FIELDS, TL_SCOPE_JOB, "exposed communication by group and kind",
-                "What does communication cost that nothing hides: of which groups and kinds, waiting or transfer?");
+                "How long is communication exposed, in which groups and kinds, and is it waiting or transfer?");

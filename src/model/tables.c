@@ -54,7 +54,7 @@ TL_LABELS_DEFINE(series, TL_SERIES_VALUES);
 
 TL_TABLE_DEFINE_RARE_AS(
     series_row, "series", TL_SERIES_FIELDS, TL_SCOPE_EVENT, "queues, copies, memory and short gaps over time",
-    "How much waited in a stream, how fast were copies, and how much memory was there at each instant?");
+    "How long was each stream's queue, how fast were copies, and how much memory was used at each instant?");
 
 TL_TABLE_DEFINE(row_index, TL_ROW_INDEX_FIELDS, TL_SCOPE_RANK, "rows of each rank",
                 "Which rows of the table belong to which rank?");
@@ -67,7 +67,7 @@ TL_TABLE_DEFINE(call_tree, TL_CALL_TREE_FIELDS, TL_SCOPE_EVENT, "what called wha
 TL_LABELS_DEFINE(bound, TL_BOUND_VALUES);
 
 TL_TABLE_DEFINE(path_sum, TL_PATH_SUM_FIELDS, TL_SCOPE_JOB, "critical path of each rank",
-                "By what was the time of each rank bound, step by step?");
+                "What was each rank's time bound by, step by step?");
 TL_TABLE_DEFINE_RARE_AS(rank_path_row, "path", TL_RANK_PATH_FIELDS, TL_SCOPE_JOB,
                         "critical path of each rank, piece by piece",
                         "What was each rank's time bound by, instant by instant?");
@@ -84,11 +84,11 @@ TL_TABLE_DEFINE_RARE(phase, TL_PHASE_FIELDS, TL_SCOPE_JOB, "phases by rank",
 TL_TABLE_DEFINE_RARE(
     phase_verdict, TL_PHASE_VERDICT_FIELDS, TL_SCOPE_JOB, "who holds the job up, by phases",
     "Which rank holds the job up, in which phase, do others wait for it, and always or only for a while? From "
-    "durations of phases alone, or with the waits that Kineto traces of the same steps show. Where a phase holds a "
-    "collective, it takes all ranks equally long, and who is slow in it is hidden: of 8 ranks of which one has more to "
-    "compute, the others have as much longer all-reduces. With a phase around each, that rank is named for the first, "
-    "and the others wait in the second; with one phase around both, nobody can be named, and a Kineto trace of a few "
-    "of the steps tells.");
+    "durations of phases alone, or with the waits that Kineto traces of the same steps show. A phase that contains a "
+    "collective takes equally long on all ranks, which hides the slow one: if one of 8 ranks computes longer, the "
+    "all-reduces of the others are longer by as much. With one phase around the computation and one around the "
+    "all-reduce that rank is named; with a single phase around both no rank is, unless a Kineto trace of a few of the "
+    "steps shows the waits.");
 
 TL_LABELS_DEFINE(drain, TL_DRAIN_VALUES);
 TL_LABELS_DEFINE(wait, TL_WAIT_VALUES);
@@ -100,19 +100,18 @@ TL_LABELS_DEFINE(queued, TL_QUEUED_VALUES);
 
 TL_TABLE_DEFINE(
     gap, TL_GAP_FIELDS, TL_SCOPE_EVENT, "gaps of the device timeline",
-    "When did a device stand idle for longer than a threshold, what had it waited for, and what did the host do "
-    "meanwhile?");
+    "When was a device idle for longer than a threshold, what did it wait for, and what did the host do meanwhile?");
 
 TL_TABLE_DEFINE(gap_peer, TL_GAP_PEER_FIELDS, TL_SCOPE_COLLECTIVE, "gaps spent waiting for other ranks",
-                "When did a device stand idle because other ranks were late, and which one was the last?");
+                "When was a device idle because other ranks were late, and which rank arrived last?");
 
 TL_TABLE_DEFINE(idle, TL_IDLE_FIELDS, TL_SCOPE_RANK, "how idle each device was",
-                "How much of the time was a device idle, and how far can the reasons be trusted?");
+                "How much of the time was a device idle, and how complete is the evidence for the reasons?");
 
 TL_TABLE_DEFINE(
     idle_summary, TL_IDLE_SUMMARY_FIELDS, TL_SCOPE_RANK, "idle time by its reasons",
-    "How did devices run dry, and in which calls and operators was the host meanwhile: of a rank, a device, "
-    "a step and the whole job?");
+    "How did devices run dry, and in which calls and operators was the host meanwhile: for a rank, a device, a step "
+    "and the whole job?");
 
 TL_TABLE_DEFINE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS, TL_SCOPE_RANK, "idle time by annotation",
                 "In which user annotations was the host while the devices of a rank were idle, for each reason?");
@@ -131,7 +130,7 @@ const char *const tl_defect_meanings[] = { TL_DEFECTS(MEANING) NULL };
 static const uint8_t remedies[] = { TL_DEFECTS(REMEDY) };
 
 TL_TABLE_DEFINE(health, TL_HEALTH_FIELDS, TL_SCOPE_RANK, "what is wrong with the recording",
-                "Which ranks, in which steps, did the profiler not record as they were, and what was done about it?");
+                "What did the profiler lose or record wrongly, on which ranks, in which steps, and what was done?");
 
 void tl_health_add(tl_table *health, tl_health row)
 {

@@ -113,7 +113,7 @@ echo "-- parts that select nothing"
 for n in 1 2 3; do
     status 0 mpirun -n "$n" "$tlmpi" -f -o parts --steps=99,5,5,9999999999999 traces
     says err "nothing is selected by steps 99,9999999999999: there are steps 4-6"
-    says out "Selected: steps 5 - all that follows is of that alone; nothing is selected by"
+    says out "Selected: steps 5 - everything below describes only that; nothing is selected by"
     status 0 mpirun -n "$n" "$tlmpi" -f -o parts --ranks=99,2,0-1,1 traces
     says err "nothing is selected by ranks 99: there are ranks 0-2"
     status 0 mpirun -n "$n" "$tlmpi" -f -o parts --time=30s-40s,0-1s,0.5ms-1.5s,90us-91us traces
@@ -125,13 +125,13 @@ status 0 "$tlmpi" -f -o parts --steps=4-5,7 --ranks 0-1,3 --time 1-2,8-9 traces
 says err "nothing is selected by ranks 3; steps 7; time 8ms-9ms: there are ranks 0-2; steps 4-6; events from 0 to 2.6 ms"
 says out "Selected: ranks 0-1; steps 5; time 1ms-2ms,8ms-9ms from"
 status 0 "$tlmpi" ask parts.h5
-says out "steps 7; time"
+says out "ranks 3; steps 7;"
 status 0 "$tlmpi" ask --json parts.h5
 says out '"selection_notes": "nothing is selected by ranks 3; steps 7; time 8ms-9ms: there are ranks 0-2; steps 4-6;'
 status 0 "$tlmpi" -f -o parts --steps=4-99 --ranks 0-7 traces
 silent err
 status 0 "$tlmpi" ask parts.h5
-says out "Selected: ranks 0-2; steps 4-6 - all that follows is of that alone."
+says out "Selected: ranks 0-2; steps 4-6 - everything below describes only that."
 
 status 2 "$tlmpi" -f -o parts "--steps=$(seq -s , 101 2 999)" traces
 says err "nothing is selected by steps 101,103,105,"
@@ -152,11 +152,11 @@ status 2 "$tlmpi" check --steps 4 traces
 says err "--steps is an option of tlmpi run"
 status 0 "$tlmpi" -f -q --steps 5 -o chosen traces
 status 0 "$tlmpi" ask chosen.h5
-says out "Selected: steps 5 - all that follows is of that alone."
+says out "Selected: steps 5 - everything below describes only that."
 status 0 "$tlmpi" ask --json chosen.h5
 says out '"selection": "steps 5"'
 status 0 "$tlmpi" show chosen.h5
-says out "Selected: steps 5 - all that follows is of that alone."
+says out "Selected: steps 5 - everything below describes only that."
 status 0 "$tlmpi" show --format csv chosen.h5
 check "rows are rows alone" sh -c '! grep -q Selected out'
 status 0 "$tlmpi" html -f -o chosen.html chosen.h5
@@ -182,7 +182,7 @@ says err "select from traces"
 status 2 "$tlmpi" --ranks 2 phases
 says err "nothing is selected by ranks 2: the files of phases have nothing of them"
 status 0 "$tlmpi" --ranks 1,3 phases
-says out "Selected: ranks 1,3 - all that follows is of that alone."
+says out "Selected: ranks 1,3 - everything below describes only that."
 
 echo "-- phases and memory timelines beside traces"
 "$tlmpi" -f -q traces

@@ -94,7 +94,7 @@ void tl_tell_phase_rank(tl_telling *t)
         tl_say(w, "Phases~of~%" PRId64 "~step%s:", a->phases->steps, tl_plural(a->phases->steps));
     if (!is_named(a)) {
         tl_say(w, "%s",
-               row->verdict == TL_PHASE_ONE_RANK ? "There is one rank: nobody to compare with."
+               row->verdict == TL_PHASE_ONE_RANK ? "There is one rank, and none to compare it with."
                : row->verdict == TL_PHASE_OPEN   ? "Durations do not tell who holds the job up."
                                                  : "No rank holds the job up, as far as durations tell.");
     } else {

@@ -106,13 +106,13 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         if (a->first == NULL)
             break;
         return a->first->p_value > TL_VERDICT_SURE_CHANCE
-                   ? tl_phrase_of("chance alone would do so with p = %.1g", a->first->p_value)
+                   ? tl_phrase_of("chance alone explains it with p = %.1g", a->first->p_value)
                    : tl_phrase_of("noise makes its delay uncertain by %.0f %%", 100 / a->first->z);
     case TL_DOUBT_HARDLY_MATCHED:
         return tl_phrase_of("only %s of %s collectives could be matched across ranks", tl_grouped(t->matched).text,
                             tl_grouped(t->collectives).text);
     case TL_DOUBT_COMM_UNKNOWN:
-        return tl_phrase_of("of %s of the time it is unknown whether ranks waited or data moved",
+        return tl_phrase_of("for %s of the time it is unknown whether ranks waited or data moved",
                             tl_part_in_words(a->all.comm_unknown_ns, a->all.wall_ns).text);
     case TL_DOUBT_OUTSIDE:
         if (t->left_out > t->nsteps / (size_t)TL_LITTLE_PART)
@@ -120,13 +120,13 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                                 t->left_out == 1 ? "is" : "are");
         if (t->outside <= t->matched / TL_LITTLE_PART)
             return tl_phrase_of(
-                "others wait for it where delays are not judged, too: outside of steps, or in the first or last");
+                "others also wait for it where delays are not judged: outside of steps, or in the first or last step");
         return tl_phrase_of("%s of %s matched collectives are outside of the marked steps and are not judged",
                             tl_grouped(t->outside).text, tl_grouped(t->matched).text);
     case TL_DOUBT_CLOCKS:
         return clocks_in_words(t);
     case TL_DOUBT_HIDDEN:
-        return tl_phrase_of("for whom %s of all waiting was is unknown, because of clocks (%s of %s collectives)",
+        return tl_phrase_of("the clocks leave open which rank %s of all waiting was for (%s of %s collectives)",
                             tl_part_in_words(t->hidden_wait_ns, tl_ns_add(t->hidden_wait_ns, t->known_wait_ns)).text,
                             tl_grouped(t->blurred).text, tl_grouped(t->matched).text);
     case TL_DOUBT_MISSING:
@@ -182,7 +182,7 @@ static const char *without_culprit(const tl_answers *a, const char **table)
         return advice_of("more_work", table);
     if (a->trust.nsteps > 0 && a->trust.nsteps < TL_PATTERN_LEAST)
         return a->trust.missing > 0 ? "record all ranks, and more steps, five at least"
-                                    : "record more steps, five at least: of these few chance is not told from a delay";
+                                    : "record more steps, five at least: fewer cannot tell a delay from chance";
     if (a->trust.missing > 0)
         return "record all ranks";
     if (a->imbalance.hosts_ns == 0 || a->imbalance.hosts_ns != tl_largest_imbalance(a))
@@ -213,8 +213,8 @@ tl_phrase tl_next_in_words(const tl_answers *a, const char **table)
 void tl_say_selection(tl_wrap *w, const tl_answers *a)
 {
     if (a->selection != NULL)
-        tl_say(w, "Selected: %s - all that follows is of that alone%s%s", a->selection, a->notes != NULL ? "; " : ".",
-               a->notes != NULL ? a->notes : "");
+        tl_say(w, "Selected: %s - everything below describes only that%s%s", a->selection,
+               a->notes != NULL ? "; " : ".", a->notes != NULL ? a->notes : "");
 }
 
 /* ------------------------------------------------------------------------------------------------------- recording */
@@ -302,7 +302,7 @@ bool tl_health_in_words(const tl_table *health, tl_defect defect, tl_phrase *out
         *out = other_window_in_words(&t, "ended earlier");
         break;
     case TL_DEFECT_NOT_WHOLE:
-        *out = tl_phrase_of("%s %s not whole on all ranks: the table of ranks and what is lost are of the other steps",
+        *out = tl_phrase_of("%s %s not whole on all ranks: the table of ranks and the losses describe the other steps",
                             t.steps.text, t.nsteps > 1 ? "are" : "is");
         break;
     case TL_DEFECT_NO_LAUNCH:
