@@ -45,12 +45,12 @@ static const tl_option options[] = {
     { "perfetto", 0, NULL, "0", TL_FOR_EXPORT, AT(switch, perfetto),
       "in the format that ui.perfetto.dev opens: the only format, and the default" },
     { "fuse", 0, NULL, "0", TL_FOR_EXPORT, AT(switch, fuse),
-      "whole traces in one file: all ranks and steps, unless --ranks or --steps name some, and what their hosts did, "
-      "too, which is read from the traces" },
+      "whole traces in one file: all ranks and steps unless --ranks or --steps select some, with the host events of "
+      "the traces" },
     { "kinds", 0, "LIST", "", TL_FOR_EXPORT, AT(text, kinds),
-      "these kinds of slices alone: compute, comm, memcpy, memset, idle, wait, and with --fuse the categories of a "
-      "trace, as cpu_op,cuda_runtime,user_annotation,python_function" },
-    { "min-us", 0, "N", "0", TL_FOR_EXPORT, AT(count, min_us), "without slices that are shorter" },
+      "only these kinds of slices: compute, comm, memcpy, memset, idle, wait, and with --fuse the categories of a "
+      "trace, such as cpu_op,cuda_runtime,user_annotation,python_function" },
+    { "min-us", 0, "N", "0", TL_FOR_EXPORT, AT(count, min_us), "leave out slices shorter than N us" },
     { "output", 'o', "DIR", "", TL_FOR_COMPAT, AT(text, run.output),
       "the folder for the tables; made if it is not there" },
     { "output", 'o', "DIR", "", TL_FOR_AUGMENT, AT(text, run.output),
@@ -67,9 +67,10 @@ static const tl_option options[] = {
     { "ranks", 0, "LIST", "", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(ranges_from_0, run.ranks),
       "read the traces, phases and memory timelines of these ranks only: numbers and ranges, such as 0-3,7" },
     { "step-name", 0, "REGEX", "", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(pattern, run.step_name),
-      "the steps are the ranges of the host (annotations, operators, ranges of NVTX) whose names this extended regular "
-      "expression finds, as '^train_step', each to the next; their numbers are the first in their names, if all have "
-      "one and these differ, else their places in time, from 0; by default ProfilerStep#N, or what looks like it" },
+      "use the host ranges (annotations, operators, NVTX ranges) whose names match this extended regular expression as "
+      "steps, such as '^train_step', each until the next; a step's number is the first number in its name, if all "
+      "names have one and all differ, else its index in time, from 0; by default ProfilerStep#N, or what looks like "
+      "it" },
     { "steps", 0, "LIST", "", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(ranges_from_0, run.steps),
       "compute everything as if the traces held only what the host began in these steps, and the device work that it "
       "launched there; see tlmpi describe selection" },
@@ -77,7 +78,7 @@ static const tl_option options[] = {
       "the same for parts of the time, such as 10-20,35ms-0.1s, in ms or with a unit (ns, us, ms, s), counted from the "
       "first event of any rank; work of steps that are not whole belongs to no step. Reads every trace twice" },
     { "ranks", 0, "LIST", "", TL_FOR_EXPORT, AT(ranges_from_0, run.ranks),
-      "these ranks, as 0-3,7, instead of up to 24 that matter, or of all with --fuse" },
+      "these ranks, such as 0-3,7, instead of up to 24 that matter, or of all with --fuse" },
     { "steps", 0, "LIST", "", TL_FOR_EXPORT, AT(ranges_from_0, run.steps),
       "from the first to the last of these steps, instead of the worst one, or of all with --fuse" },
     { "events", 0, "GLOB", "", TL_FOR_RUN | TL_FOR_CHECK, FILE_AT(text, run.events),
