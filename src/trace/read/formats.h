@@ -36,7 +36,18 @@ tl_status tl_perfetto_read(const char *path, const tl_read_options *options, boo
 void tl_report_bad(tl_read_report *report, uint64_t offset, const char *expected, const char *done);
 
 /* Counts an entry.  Returns whether its event is kept; *bad: whether something was wrong with it. */
-bool tl_report_taken(tl_read_report *report, tl_taken taken, bool *bad);
+static inline bool tl_report_taken(tl_read_report *report, tl_taken taken, bool *bad)
+{
+    const bool kept = taken != TL_TAKEN_BAD && taken != TL_TAKEN_FILTERED;
+    report->entries++;
+    report->dropped += taken == TL_TAKEN_BAD;
+    report->filtered += taken == TL_TAKEN_FILTERED;
+    report->kept += kept;
+    report->untimed += taken == TL_TAKEN_UNTIMED;
+    report->repaired += taken == TL_TAKEN_REPAIRED || taken == TL_TAKEN_UNTIMED;
+    *bad = taken != TL_TAKEN_FILTERED && taken != TL_TAKEN_KEPT;
+    return kept;
+}
 
 /* Whether there is memory, and there are indices, for more of the trace; else sets no_memory in its report.  Checks
  * only if the columns have grown beyond *checked bytes. */

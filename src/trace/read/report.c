@@ -11,19 +11,6 @@ void tl_report_bad(tl_read_report *report, uint64_t offset, const char *expected
              (unsigned long long)offset, expected, done);
 }
 
-bool tl_report_taken(tl_read_report *report, tl_taken taken, bool *bad)
-{
-    const bool kept = taken != TL_TAKEN_BAD && taken != TL_TAKEN_FILTERED;
-    report->entries++;
-    report->dropped += taken == TL_TAKEN_BAD;
-    report->filtered += taken == TL_TAKEN_FILTERED;
-    report->kept += kept;
-    report->untimed += taken == TL_TAKEN_UNTIMED;
-    report->repaired += taken == TL_TAKEN_REPAIRED || taken == TL_TAKEN_UNTIMED;
-    *bad = taken != TL_TAKEN_FILTERED && taken != TL_TAKEN_KEPT;
-    return kept;
-}
-
 /* Largest memory that a trace may need next, in multiples of its present size: columns and texts double beside the old
  * ones, and linking them takes about the same again. */
 #define ROOM 3
