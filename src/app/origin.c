@@ -10,8 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------------------------------------------- traces to results
- */
+/* ------------------------------------------------------------------------------------------------ traces to results */
 
 tl_status tl_passing_begin(tl_passing *p, tl_error *err)
 {
@@ -62,8 +61,7 @@ void tl_passing_end(const tl_passing *p)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- results to traces
- */
+/* ------------------------------------------------------------------------------------------------ results to traces */
 
 /* Proc 0: reads the attributes of a result that record its paths and options, each terminated by 0, and its rows of
  * table rank. */

@@ -21,7 +21,7 @@ int tl_passing_add(tl_passing *passing, int number, const tl_cli *cli, const cha
 /* All procs: removes the results and the folder. */
 void tl_passing_end(const tl_passing *passing);
 
-/* What a result says of its making.  Zero-initialise; tl_origin_free ends it. */
+/* What a result says of its making.  Zero-initialise; tl_made_of_free ends it. */
 typedef struct tl_made_of {
     tl_texts paths;
     tl_bytes text;          /* owns the paths and the settings */
@@ -32,7 +32,7 @@ typedef struct tl_made_of {
  * that are given stay. */
 tl_status tl_made_of_read(tl_cli *cli, tl_made_of *made_of, tl_error *err);
 
-/* `own`: the options of which the command line gave `given`. */
+/* own: the options in use; given: those of the command line, which stay. */
 void tl_made_of_free(tl_made_of *made_of, tl_options *own, const tl_options *given);
 
 #endif

@@ -125,9 +125,14 @@ tl_char tl_char_take(tl_text *text)
     return c;
 }
 
+bool tl_char_controls(uint32_t code)
+{
+    return (code < 0x20 && code != '\t' && code != '\n' && code != '\r') || (code >= 0x7F && code < 0xA0);
+}
+
 bool tl_char_shows(uint32_t code)
 {
-    bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
+    bool control = code < 0x20 || tl_char_controls(code);
     bool turns = code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
                  (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029;
     return !control && !turns;

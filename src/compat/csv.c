@@ -39,15 +39,6 @@ static bool is_plain(tl_text text)
     return !is_formula(text);
 }
 
-/* Returns the number of bytes of the control character that the text begins with and a terminal may obey; 0: none. */
-static size_t control_bytes(tl_text text)
-{
-    const unsigned char c = (unsigned char)text.p[0];
-    if (c == 0xc2 && text.n > 1)
-        return (unsigned char)text.p[1] < 0xa0 ? 2 : 0;
-    return (c < ' ' && !is_one_of(text.p[0], "\t\n\r")) || c == 0x7f;
-}
-
 /* As the other tools write a text, unless it may do harm: U+FFFD replaces a control character, and an apostrophe stands
  * before a text that a spreadsheet would take for a formula. */
 static void append_text(tl_bytes *out, tl_text text)
@@ -61,13 +52,13 @@ static void append_text(tl_bytes *out, tl_text text)
         quoted = quoted || is_one_of(text.p[i], ",\"\n\r");
     tl_bytes_put(out, "\"", quoted);
     tl_bytes_put(out, "'", is_formula(text));
-    for (size_t skip; text.n > 0; text = (tl_text){ text.p + skip, text.n - skip }) {
-        skip = control_bytes(text);
-        if (skip > 0)
+    while (text.n > 0) {
+        const tl_char c = tl_char_take(&text);
+        if (tl_char_controls(c.code))
             tl_bytes_put(out, "\xef\xbf\xbd", 3);
         else
-            tl_bytes_put(out, text.p, skip = 1);
-        tl_bytes_put(out, "\"", skip == 1 && text.p[0] == '"');
+            tl_bytes_put(out, c.bytes.p, c.bytes.n);
+        tl_bytes_put(out, "\"", c.code == '"');
     }
     tl_bytes_put(out, "\"", quoted);
 }

@@ -73,6 +73,9 @@ typedef struct tl_char {
 /* Takes the first character of a text that is not empty. */
 tl_char tl_char_take(tl_text *text);
 
+/* Whether a terminal may obey the character: a control (C0, DEL, C1), but no tab and no line end. */
+bool tl_char_controls(uint32_t code);
+
 /* Whether the character may be sent to a terminal: no control (C0, DEL, C1), and no change of text direction. */
 bool tl_char_shows(uint32_t code);
 

@@ -216,7 +216,7 @@ TL_TABLE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS);
     V(TL_STREAM_HOST_WAIT, "host_wait", "the next work of the stream was not yet launched")                            \
     V(TL_STREAM_KERNEL_WAIT, "kernel_wait", "the next work was launched, and takes this long to start")                \
     V(TL_STREAM_OTHER, "other", "the next work was launched, and waited for something else")                           \
-    V(TL_STREAM_UNKNOWN, "unknown", "nobody knows when it was launched")
+    V(TL_STREAM_UNKNOWN, "unknown", "the launch is not in the trace")
 typedef enum tl_stream_wait { TL_STREAM_WAIT_VALUES(TL_VALUE_NAME) TL_NSTREAM_WAITS } tl_stream_wait;
 TL_LABELS(stream_wait);
 

@@ -300,8 +300,7 @@ static void put_csv(FILE *out, tl_text text, bool formula)
         fputc('\'', out);
     while (text.n > 0) {
         const tl_char c = tl_char_take(&text);
-        const bool control = c.code < 0x20 ? !is_one_of((char)c.code, "\t\n\r") : c.code >= 0x7F && c.code < 0xA0;
-        if (!c.whole || control) /* readers disagree on control characters, and terminals obey them */
+        if (!c.whole || tl_char_controls(c.code)) /* readers disagree on control characters, and terminals obey them */
             fputs("\xEF\xBF\xBD", out);
         else
             fwrite(c.bytes.p, 1, c.bytes.n, out);

@@ -1,7 +1,7 @@
 /* events.h - the events of one trace, in columns.
  *
  * The folder event turns the text of one entry into a row: two readers find the values (fields.h), one place interprets
- * them (hook.h, values.h), and a hook (hook.h) takes anything else that a caller needs of an entry.  It does not depend
+ * them (values.h), and a hook (hook.h) takes anything else that a caller needs of an entry.  It does not depend
  * on files, nor on the text around an entry; it may use base and model alone.
  *
  * A rank has up to 10^7 events, and a pass touches two or three columns.  An event takes 29 bytes; its text is never

@@ -394,7 +394,7 @@ static tl_phase_verdict row_without_rank(const tl_phase_job *j, double time_ns)
     if (j->nranks < 2)
         SAY(&row, "one rank alone: there is none to compare with");
     else if (j->nsteps < 2)
-        SAY(&row, "one step: nobody can be told from chance");
+        SAY(&row, "one step: a delay cannot be told from chance");
     else if (open)
         SAY(&row,
             "a rank is longer in one phase and shorter in another, and durations do not tell who waits; capture a "
