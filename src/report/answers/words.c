@@ -68,8 +68,8 @@ tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
     const tl_phrase why = a->trust.simulated ? tl_phrase_of("simulated, because others cost more")
                           : isnan(a->trust.model_error)
                               ? tl_phrase_of("known, because nothing could be simulated")
-                              : tl_phrase_of("known, because the simulation misses the measured time by %.1f %%",
-                                             100 * fabs(a->trust.model_error));
+                              : tl_phrase_of("known, because the simulation misses the measured time by %s",
+                                             tl_share_in_words(fabs(a->trust.model_error)).text);
     return tl_phrase_of("not %s; %s %s more work than peers in these steps", why.text,
                         tl_is_several(c) ? "they have" : "it has", tl_duration(c->excess_ns).text);
 }

@@ -336,9 +336,9 @@ static void tell_clocks(tl_telling *t)
         tl_say(w, "-~one clock~steps~by~%s", difference_in_words(trust->clock_step_ns).text);
 }
 
-static double percent_of(const tl_quality *row)
+static double share_of(const tl_quality *row)
 {
-    return row->of > 0 ? 100 * (double)row->count / (double)row->of : 0;
+    return row->of > 0 ? (double)row->count / (double)row->of : 0;
 }
 
 /* Says which waiting is charged to no rank, and why, where one reason takes 1 % of all waiting or more. */
@@ -354,17 +354,18 @@ static void tell_uncharged(tl_telling *t)
         { TL_CHECK_UNCHARGED, "cannot be charged because of clocks" },
         { TL_CHECK_WAIT_SUSPECT, "is in suspect collectives" },
     };
+    const tl_quality *charged = check_of(t->a, TL_CHECK_CHARGED);
     double most = 0;
     for (size_t k = 0; k < sizeof of / sizeof of[0]; k++)
-        most = fmax(most, percent_of(check_of(t->a, of[k].check)));
-    if (most < 1)
+        most = fmax(most, share_of(check_of(t->a, of[k].check)));
+    if (most < 0.01)
         return;
     tl_wrap *w = tl_tell(t, "waiting", "blame");
-    tl_say(w, "%.1f %% of~it is charged to late ranks", percent_of(check_of(t->a, TL_CHECK_CHARGED)));
+    tl_say(w, "%s of~it is charged to late ranks", tl_part_in_words(charged->count, charged->of).text);
     for (size_t k = 0; k < sizeof of / sizeof of[0]; k++) {
-        double pct = percent_of(check_of(t->a, of[k].check));
-        if (pct >= 0.05)
-            tl_say(w, "-~%.1f~%% %s", pct, of[k].words);
+        const double share = share_of(check_of(t->a, of[k].check));
+        if (share >= TL_LEAST_SHOWN)
+            tl_say(w, "-~%s %s", tl_share_in_words(share).text, of[k].words);
     }
 }
 
@@ -384,8 +385,8 @@ static void basis(tl_telling *t)
     tell_clocks(t);
     tell_uncharged(t);
     if (!isnan(a->trust.model_error))
-        tl_say(tl_tell(t, "simulation", "whatif"), "off by %.1f %% of the measured time",
-               100 * fabs(a->trust.model_error));
+        tl_say(tl_tell(t, "simulation", "whatif"), "off by %s of the measured time",
+               tl_share_in_words(fabs(a->trust.model_error)).text);
 }
 
 void tl_print_answers(FILE *out, const tl_answers *a, const char *file, size_t columns)

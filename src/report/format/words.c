@@ -6,6 +6,7 @@
 #include "tlmpi/base/mem.h"
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -80,7 +81,7 @@ static bool belongs_to(const char *number, size_t nnumber, const char *word)
     static const char *const units[] = { "us", "ms", "s", "%", "B", "kB", "MB", "GB", "steps" };
     size_t unit = strcspn(word, " " TL_KEPT), digits = strspn(word, "0123456789");
 
-    if (!isdigit((unsigned char)number[number[0] == '(']))
+    if (!isdigit((unsigned char)number[strspn(number, "(+-")]))
         return false;
     if (digits == 3 && (word[3] == '\0' || strchr(" ,;:.)" TL_KEPT, word[3]) != NULL) &&
         isdigit((unsigned char)number[nnumber - 1]))
@@ -202,7 +203,7 @@ tl_phrase tl_duration(int64_t ns)
 
 tl_phrase tl_share_in_words(double share)
 {
-    return tl_phrase_of("%.1f %%", 100 * share);
+    return tl_phrase_of("%.*f %%", fabs(share) < 0.9995 ? 1 : 0, 100 * share);
 }
 
 tl_phrase tl_part_in_words(int64_t part, int64_t whole)
@@ -345,5 +346,16 @@ void tl_put_markup(FILE *out, tl_text text)
             fputs(escape, out);
         else
             fwrite(c.bytes.p, 1, c.bytes.n, out);
+    }
+}
+
+void tl_put_sentence(FILE *out, const char *text)
+{
+    for (const char *p = text, *next; *p != '\0'; p = next) {
+        const size_t n = strcspn(p, " ");
+        next = p + n + (p[n] == ' ');
+        tl_put_markup(out, (tl_text){ p, n });
+        if (p[n] == ' ')
+            fputs(belongs_to(p, n, next) ? "\xC2\xA0" : " ", out);
     }
 }

@@ -1,4 +1,4 @@
-/* bars.c - stacked bars: where the time of each rank went, on one scale, and what critical paths are made of.
+/* bars.c - stacked bars: where the time of each rank went, on one scale.
  *
  *     mean      [compute      |hidden|transfer|waiting  |idle]
  *     > 15      [compute                   |hidden|waiting|  ]     a rank that the verdict names
@@ -11,10 +11,7 @@
 
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/model/path_tables.h"
 #include <inttypes.h>
-
-/* -------------------------------------------------------------------------------------------------- where time goes */
 
 /* Causes of idle time with a shade each; ranks up to which each has a bar; ranks with a bar in a larger job; bands of
  * the other ranks there. */
@@ -133,6 +130,26 @@ static int by_loss(const void *of, uint32_t a, uint32_t b)
     return TL_COMPARE(y->wall_ns - y->ns[COMPUTE] - y->ns[HIDDEN], x->wall_ns - x->ns[COMPUTE] - x->ns[HIDDEN]);
 }
 
+/* Draws the parts of a bar, each with its time under the pointer; seen[k] becomes true where part k is visible. */
+static void draw_bar(FILE *out, const bars *b, int y, const bar *of, const tl_meaning *parts, const char *name,
+                     bool *seen)
+{
+    const double least = 0.05; /* percent of the plot: half a pixel */
+    int64_t all_ns = 0, sum_ns = 0;
+    for (size_t k = 0; k < NPARTS; k++)
+        all_ns = tl_ns_sum(all_ns, tl_ns_max(of->ns[k], 0));
+    for (size_t k = 0; k < NPARTS; k++) {
+        const double x = tl_place(&b->scale, (double)sum_ns);
+        sum_ns = tl_ns_sum(sum_ns, tl_ns_max(of->ns[k], 0));
+        const double width = tl_place(&b->scale, (double)sum_ns) - x;
+        if (width < least)
+            continue;
+        seen[k] = true;
+        tl_put_told_box(out, parts[k].class_name, x, width, y, BAR, "%s: %s %s, %s", name, parts[k].words,
+                        tl_duration(of->ns[k]).text, tl_part_in_words(of->ns[k], all_ns).text);
+    }
+}
+
 /* Draws the mean and a bar for each rank; in a large job, only named ranks and those with the largest loss get a bar
  * each, and each tenth of the other ranks shares one. */
 static void draw_bars(tl_page *page, const bars *b, const uint32_t *order, const tl_meaning *parts)
@@ -157,16 +174,16 @@ static void draw_bars(tl_page *page, const bars *b, const uint32_t *order, const
     tl_put_rows(out, &rows);
     tl_put_axis(out, &b->scale, 0, bottom);
     tl_put_side(out, "", TOP + rows.base, "mean");
-    tl_put_stack(out, &b->scale, TOP, BAR, parts, all.ns, NPARTS, "mean", seen);
+    draw_bar(out, b, TOP, &all, parts, "mean", seen);
     for (size_t i = 0; i < rows.n; i++)
-        tl_put_stack(out, &b->scale, tl_row_y(&rows, i), BAR, parts, b->v.v[many ? order[i] : i].ns, NPARTS,
-                     tl_phrase_of("rank %" PRId32, rows.ranks[i]).text, seen);
+        draw_bar(out, b, tl_row_y(&rows, i), &b->v.v[many ? order[i] : i], parts,
+                 tl_phrase_of("rank %" PRId32, rows.ranks[i]).text, seen);
     for (size_t k = 0, rest = b->v.n - WORST; k < BANDS && many; k++) {
         size_t from = WORST + rest * k / BANDS, to = WORST + rest * (k + 1) / BANDS;
         const bar mean = mean_of(b, order + from, to - from);
         const tl_phrase name = tl_phrase_of("%zu-%zu %%", 100 * k / BANDS, 100 * (k + 1) / BANDS);
         tl_put_side(out, "", others + (int)k * PITCH + rows.base, "%s", name.text);
-        tl_put_stack(out, &b->scale, others + (int)k * PITCH, BAR, parts, mean.ns, NPARTS, name.text, seen);
+        draw_bar(out, b, others + (int)k * PITCH, &mean, parts, name.text, seen);
     }
     tl_figure_end(out, parts, NPARTS, seen,
                   many
@@ -202,145 +219,4 @@ void tl_draw_time(tl_page *page)
         draw_bars(page, &b, order, parts);
     free(order);
     free(b.v.v);
-}
-
-/* --------------------------------------------------------------------------------------------------- critical paths */
-
-/* The parts of a critical path, each with a colour: the same for the job's path and for a rank's. */
-enum { AT_COMPUTE, AT_COPY, AT_COMM, AT_PEER, AT_HOST, AT_INPUT, AT_SYNC, AT_LAUNCH, AT_REST, NPLACES };
-static const tl_meaning places[NPLACES] = {
-    { "compute", "compute" },
-    { "copy", "copies" },
-    { "transfer", "communication" },
-    { "waiting", "waiting for another rank" },
-    { "idle1", "work of the host" },
-    { "unknown", "input" },
-    { "idle2", "synchronisation" },
-    { "idle3", "launches, between kernels" },
-    { "idle4", "unexplained, not recorded" },
-};
-
-static int place_of_activity(uint8_t activity)
-{
-    static const uint8_t of[TL_NACTIVITIES] = {
-        [TL_ACTIVITY_COMPUTE] = AT_COMPUTE + 1, [TL_ACTIVITY_H2D] = AT_COPY + 1,
-        [TL_ACTIVITY_COPY] = AT_COPY + 1,       [TL_ACTIVITY_COMM] = AT_COMM + 1,
-        [TL_ACTIVITY_INPUT] = AT_INPUT + 1,     [TL_ACTIVITY_SYNC] = AT_SYNC + 1,
-        [TL_ACTIVITY_HOST] = AT_HOST + 1,       [TL_ACTIVITY_GC] = AT_HOST + 1,
-        [TL_ACTIVITY_ALLOCATOR] = AT_HOST + 1,
-    };
-    if (activity < TL_NACTIVITIES && of[activity] > 0)
-        return of[activity] - 1;
-    return activity == TL_PATH_BEFORE ? AT_REST : AT_LAUNCH;
-}
-
-enum { PATH_ROW = 22, PATH_BAR = 16, PATH_TOP = 3, PATH_BASE = 16 }; /* pixels */
-
-/* Draws the ranks of the job's critical path in two alternating shades; a wide enough piece shows its rank. */
-static void put_ranks(FILE *out, int y, const tl_table *paths, int64_t all_ns)
-{
-    const double least = 0.05, room = 20; /* percent of the bar: narrowest piece drawn, narrowest with a name */
-    const tl_scale scale = { 0, (double)all_ns };
-    int64_t sum_ns = 0;
-    tl_put_side(out, "", y + PATH_BASE, "by rank");
-    for (size_t i = 0, n = 0; i < paths->n;) {
-        const tl_path_row *row = tl_table_row(paths, i);
-        int64_t ns = 0;
-        for (const tl_path_row *of = row; of->rank == row->rank; of = tl_table_row(paths, i)) {
-            ns = tl_ns_sum(ns, of->path_ns);
-            if (++i == paths->n)
-                break;
-        }
-        double x = tl_place(&scale, (double)sum_ns), wide = tl_place(&scale, (double)tl_ns_sum(sum_ns, ns)) - x;
-        if (row->rank < 0 || wide < least)
-            continue;
-        sum_ns = tl_ns_sum(sum_ns, ns);
-        const tl_phrase part = tl_part_in_words(ns, all_ns);
-        tl_put_told_box(out, n++ % 2 == 0 ? "b2" : "b3", x, wide, y + PATH_TOP, PATH_BAR, "rank %" PRId32 ": %s, %s",
-                        row->rank, tl_duration(ns).text, part.text);
-        if (wide >= room)
-            tl_put_at(out, "middle on-bar", x + wide / 2, y + PATH_BASE - 1, "rank %" PRId32 " %s", row->rank,
-                      part.text);
-    }
-}
-
-/* The critical-path sums of the whole recording: of the mean rank, and of the ranks that the strip shows. */
-typedef struct sums {
-    const tl_strip *strip;
-    TL_VEC(tl_path_sum) v;
-} sums;
-
-static void take_sum(void *of, const void *row)
-{
-    sums *s = of;
-    const tl_path_sum *sum = row;
-    if (sum->step == -1 && (sum->rank < 0 || tl_strip_place(s->strip, sum->rank) < s->strip->nranks))
-        tl_vec_push(&s->v, *sum);
-}
-
-/* Draws the bars of the mean rank and of the other ranks. */
-static void put_sums(FILE *out, const sums *s, int y, bool *seen)
-{
-    tl_rows rows = { .top = y, .pitch = PATH_ROW, .base = PATH_BASE };
-    TL_EACH (const tl_path_sum, p, s->v)
-        if (p->rank >= 0)
-            tl_rows_add(&rows, p->rank, s->strip->ranks[tl_strip_place(s->strip, p->rank)].named);
-    if (rows.n < s->v.n) { /* the first is the mean */
-        tl_put_side(out, "", y + PATH_BASE, "mean rank");
-        rows.top += PATH_ROW;
-    }
-    tl_put_rows(out, &rows);
-    TL_EACH (const tl_path_sum, p, s->v) {
-        const int64_t ns[NPLACES] = {
-            [AT_COMPUTE] = p->compute_ns, [AT_COPY] = p->copy_ns,
-            [AT_COMM] = p->comm_ns,       [AT_PEER] = p->peer_ns,
-            [AT_HOST] = p->cpu_ns,        [AT_INPUT] = p->input_ns,
-            [AT_SYNC] = p->sync_ns,       [AT_LAUNCH] = tl_ns_sum(p->launch_ns, p->kernel_kernel_ns),
-            [AT_REST] = p->unexplained_ns
-        };
-        const tl_phrase name = p->rank < 0 ? tl_phrase_of("mean rank") : tl_phrase_of("rank %" PRId32, p->rank);
-        tl_put_stack(out, NULL, y + PATH_TOP, PATH_BAR, places, ns, NPLACES, name.text, seen);
-        y += PATH_ROW;
-    }
-}
-
-void tl_draw_path(tl_page *page)
-{
-    const tl_table *paths = tl_page_table(page, &tl_path_row_schema);
-    const tl_rows side = { .n = 0 };
-    FILE *out = page->out;
-    int64_t job[NPLACES] = { 0 }, all_ns = 0, imbalance_ns = 0;
-    bool seen[NPLACES] = { false };
-    sums s = { .strip = &page->strip };
-    tl_page_each(page, &tl_path_sum_schema, take_sum, &s);
-    for (size_t i = 0; paths != NULL && i < paths->n; i++) {
-        const tl_path_row *row = tl_table_row(paths, i);
-        if (row->rank >= 0)
-            continue;
-        int64_t *part = &job[place_of_activity(row->activity)];
-        *part = tl_ns_sum(*part, row->path_ns);
-        all_ns = tl_ns_sum(all_ns, row->path_ns);
-        imbalance_ns = tl_ns_sum(imbalance_ns, row->imbalance_ns);
-    }
-    if (all_ns > 0 || s.v.n > 0) {
-        const int below = all_ns > 0 ? 2 * PATH_ROW + 8 : 0;
-        tl_phrase finding = tl_phrase_of("What binds the time of each rank.");
-        if (all_ns > 0)
-            finding = tl_phrase_of(
-                "The critical path of the job is %.20s long; %.20s of it is there only because ranks differ.",
-                tl_duration(all_ns).text, tl_part_in_words(imbalance_ns, all_ns).text);
-        tl_figure_begin(out, "paths", "What the critical paths of the job and of ranks are made of", finding.text,
-                        tl_side_of(&side), (int)s.v.n * PATH_ROW + below);
-        if (all_ns > 0) {
-            tl_put_side(out, "named", PATH_BASE, "the job");
-            tl_put_stack(out, NULL, PATH_TOP, PATH_BAR, places, job, NPLACES, "the job", seen);
-            put_ranks(out, PATH_ROW, paths, all_ns);
-        }
-        put_sums(out, &s, below, seen);
-        tl_figure_end(
-            out, places, NPLACES, seen,
-            "The path of the job goes on with the rank that came last; that of a rank waits there. Each bar is the "
-            "whole of its path.");
-    }
-    free(s.v.v);
 }

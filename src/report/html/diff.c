@@ -5,7 +5,7 @@
  *     compute                                     [##]        (shorter)
  *     B          [#################################]
  *
- * Behind it the kernels that changed, and the call paths of both runs as one tree.
+ * Behind it the call paths of both runs as one tree.
  */
 #include "page.h"
 
@@ -15,14 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kernels shown; calls shown within one call (the rest is summed in one line); deepest level of calls shown. */
-enum { KERNELS_SHOWN = 20, CALLS_SHOWN = 12, DEEPEST = 200 };
-
-static const char style[] =
-    ".part {} td.words { white-space: normal; overflow-wrap: anywhere; } .differs { font-weight: 700; }\n"
-    "details, .leaf { margin-left: 1.25rem; font-size: .8125rem; overflow-wrap: anywhere; } summary { cursor: pointer; "
-    "}\n"
-    ".more-time { color: var(--a4); } .less-time { color: var(--b4); } .said { color: var(--quiet); }\n";
+/* Calls shown within one call (the rest is summed in one line); deepest level of calls shown. */
+enum { CALLS_SHOWN = 12, DEEPEST = 200 };
 
 /* Writes `before`, then the name as code; nothing for TL_NO_NAME. */
 static void put_name(FILE *out, const tl_diff_words *d, const char *before, uint32_t id)
@@ -154,12 +148,12 @@ static void draw_waterfall(FILE *out, const tl_diff_words *d, const tl_scale *sc
         const tl_phrase words = whole ? tl_duration(to_ns) : change_in_words(row->change_ns);
         const bool before =
             to > FULL; /* the text does not fit to the right of the bar: it stands left of it, or inside a long bar */
-        tl_put_side(out, whole ? "named" : "part", i * ROW + BAR - 3, "%s",
+        tl_put_side(out, whole ? "named" : "", i * ROW + BAR - 3, "%s",
                     !whole   ? part_in_words(d, row).text
                     : i == 0 ? "A"
                              : "B");
         tl_put_told_box(out, class_of(row->part), from, fmax(to - from, 0.1), i * ROW + 2, BAR, "%s", words.text);
-        tl_put_at(out, before ? "end" : "part", (before && from > 100 - FULL ? from : to) + (before ? -gap : gap),
+        tl_put_at(out, before ? "end" : "", (before && from > 100 - FULL ? from : to) + (before ? -gap : gap),
                   i * ROW + BAR - 3, "%s", words.text);
         at_ns = to_ns;
     }
@@ -182,58 +176,22 @@ static void put_waterfall(FILE *out, const tl_diff_words *d)
     tl_put_axis(out, &scale, 0, high);
     draw_waterfall(out, d, &scale);
     tl_plot_end(out);
-    tl_put(
-        out,
-        "</div><figcaption class=\"source\">The parts sum up to the difference to the nanosecond%s.%s Table "
-        "<code>diff_step</code>.</figcaption></figure>\n<div class=\"wide\"><table>\n<tr><th class=\"words\">part</th>"
-        "<th>A</th><th>B</th><th>change</th><th>of A's %s</th><th>p</th></tr>\n",
-        nparts(d->step) < (int)d->step->n ? ", without what steps far above the median add to the mean" : "",
-        scale.from > 0 ? " The axis does not begin at 0." : "", what);
+    tl_put(out,
+           "</div><figcaption class=\"source\">The parts sum up to the difference to the nanosecond%s.%s Table "
+           "<code>diff_step</code>; kernels: table <code>diff_kernel</code>.</figcaption></figure>\n<div "
+           "class=\"wide\"><table>\n<tr><th class=\"words\">part</th>"
+           "<th>A</th><th>B</th><th>change</th><th>of A's %s</th><th>p</th></tr>\n",
+           nparts(d->step) < (int)d->step->n ? ", without what steps far above the median add to the mean" : "",
+           scale.from > 0 ? " The axis does not begin at 0." : "", what);
     TL_ROWS (const tl_diff_step, row, d->step) {
         begin_row(out, row->sure);
         tl_put(out, "<th class=\"words\">%s</th><td>%s</td><td>%s</td><td>", part_in_words(d, row).text,
                tl_duration(row->a_ns).text, tl_duration(row->b_ns).text);
         put_change(out, row->change_ns);
-        tl_put(out, "</td><td>%+.1f %%</td><td>%s</td></tr>\n", 100 * row->share,
+        tl_put(out, "</td><td>%s</td><td>%s</td></tr>\n", tl_show_share(row->share, true).text,
                isnan(row->p_value) ? "" : tl_phrase_of("%.2g", row->p_value).text);
     }
     fputs("</table></div>\n</section>\n", out);
-}
-
-/* ---------------------------------------------------------------------------------------------------------- kernels */
-
-static void put_kernels(FILE *out, const tl_diff_words *d)
-{
-    size_t shown = 0, all = 0;
-    TL_ROWS (const tl_diff_kernel, row, d->kernel)
-        all += row->change != TL_DIFF_SAME;
-    if (all == 0)
-        return;
-    tl_put(out,
-           "<section id=\"kernels\">\n<h2>Which kernels are new, gone, replaced or changed?</h2>\n<div "
-           "class=\"wide\"><table>\n<tr><th class=\"words\">kernel</th><th></th><th>change of a %s</th><th>A</th>"
-           "<th>B</th><th>each in A</th><th>in B</th></tr>\n",
-           compared(d));
-    TL_ROWS (const tl_diff_kernel, row, d->kernel) {
-        if (row->change == TL_DIFF_SAME || shown == KERNELS_SHOWN)
-            continue;
-        shown++;
-        begin_row(out, row->sure);
-        fputs("<td class=\"words\">", out);
-        put_name(out, d, "", row->name);
-        put_name(out, d, " replaced by ", row->b_name);
-        put_name(out, d, " of ", row->operator);
-        if (row->ranks[0] != '\0')
-            tl_put(out, " on rank%s %.*s%s", strpbrk(row->ranks, ",-") != NULL ? "s" : "", (int)sizeof row->ranks,
-                   row->ranks, d->basis.by_role ? " of B" : "");
-        tl_put(out, "</td><td>%s</td><td>", tl_diff_change_labels[row->change]);
-        put_change(out, row->change_ns);
-        tl_put(out, "</td><td>%.4g a %s</td><td>%.4g</td><td>%s</td><td>%s</td></tr>\n", row->a_count, compared(d),
-               row->b_count, isnan(row->a_each_ns) ? "" : tl_duration(llround(row->a_each_ns)).text,
-               isnan(row->b_each_ns) ? "" : tl_duration(llround(row->b_each_ns)).text);
-    }
-    tl_put(out, "</table></div>\n<p class=\"source\">%zu of %zu.  Table <code>diff_kernel</code>.</p>\n</section>\n",
-           shown, all);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- tree */
@@ -320,11 +278,10 @@ void tl_html_write_diff(const tl_diff_words *d, FILE *out)
 {
     const tl_diff_run *paths = tl_table_row(d->run, d->run->n - 1); /* the last row compares the paths of the traces */
     tl_phrase a = tl_cell_in_words(paths->a, sizeof paths->a), b = tl_cell_in_words(paths->b, sizeof paths->b);
-    tl_put_page_head(out, tl_phrase_of("%s (A) and %s (B)", a.text, b.text).text, style);
+    tl_put_page_head(out, tl_phrase_of("%s (A) and %s (B)", a.text, b.text).text);
     put_verdict(out, d);
     put_runs(out, d);
     put_waterfall(out, d);
-    put_kernels(out, d);
     put_tree(out, d);
     tl_put_page_foot(out, tl_phrase_of("%s and %s", a.text, b.text).text);
 }

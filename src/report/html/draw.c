@@ -31,7 +31,10 @@ __attribute__((format(printf, 2, 0))) static void put_args(FILE *out, const char
                           : point[1] == '*' ? (size_t)va_arg(args, int)
                                             : strtoul(point + 1, NULL, 10);
             const char *text = va_arg(args, const char *);
-            tl_put_markup(out, (tl_text){ text, strnlen(text, most) });
+            if (point == NULL)
+                tl_put_sentence(out, text);
+            else
+                tl_put_markup(out, (tl_text){ text, strnlen(text, most) });
         } else if (one[n] == 'f' || one[n] == 'g') {
             fprintf(out, one, va_arg(args, double));
         } else if (one[n - 1] == 'l' || one[n - 1] == 'z') {
@@ -138,26 +141,6 @@ void tl_put_told_box(FILE *out, const char *class_name, double x, double width, 
     put_args(out, format, args);
     fputs("</title></rect>\n", out);
     va_end(args);
-}
-
-void tl_put_stack(FILE *out, const tl_scale *scale, int y, int height, const tl_meaning *parts, const int64_t *ns,
-                  size_t n, const char *name, bool *seen)
-{
-    const double least = 0.05; /* percent of the plot: half a pixel */
-    int64_t all_ns = 0, sum_ns = 0;
-    for (size_t k = 0; k < n; k++)
-        all_ns = tl_ns_sum(all_ns, tl_ns_max(ns[k], 0));
-    const tl_scale whole = { 0, (double)all_ns };
-    for (size_t k = 0; k < n; k++) {
-        double x = tl_place(scale != NULL ? scale : &whole, (double)sum_ns);
-        sum_ns = tl_ns_sum(sum_ns, tl_ns_max(ns[k], 0));
-        double width = tl_place(scale != NULL ? scale : &whole, (double)sum_ns) - x;
-        if (width < least)
-            continue;
-        seen[k] = true;
-        tl_put_told_box(out, parts[k].class_name, x, width, y, height, "%s: %s %s, %s", name, parts[k].words,
-                        tl_duration(ns[k]).text, tl_part_in_words(ns[k], all_ns).text);
-    }
 }
 
 void tl_put_run(FILE *out, bool *begun, const char *class_name, size_t first, size_t n, int y, int height)

@@ -68,11 +68,6 @@ void tl_put_box(FILE *out, const char *class_name, double x, double width, int y
 void tl_put_told_box(FILE *out, const char *class_name, double x, double width, int y, int height, const char *format,
                      ...) __attribute__((format(printf, 7, 8)));
 
-/* Draws a bar of n consecutive parts from 0 on; without a scale (NULL) the bar is as long as the plot.  Each part shows
- * `name` under the pointer.  seen[k] becomes true where part k is wide enough to be visible. */
-void tl_put_stack(FILE *out, const tl_scale *scale, int y, int height, const tl_meaning *parts, const int64_t *ns,
-                  size_t n, const char *name, bool *seen);
-
 /* Adds a run of columns of a sheet to a path of a class; the first run begins the path, and tl_end_runs ends it if it
  * was begun. */
 void tl_put_run(FILE *out, bool *begun, const char *class_name, size_t first, size_t n, int y, int height);

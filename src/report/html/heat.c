@@ -189,9 +189,6 @@ size_t tl_heat_worst(const tl_heat *h, bool shortest)
 
 /* ----------------------------------------------------------------------------------------------------------- shades */
 
-/* A no-break space keeps a number and its unit together. */
-#define NO_BREAK "\xC2\xA0"
-
 static const double series[] = { 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5 };
 
 enum {
@@ -239,8 +236,8 @@ tl_phrase tl_show_share(double share, bool sign)
     double percent = 100 * fabs(share);
     const char *before = !sign ? "" : share < 0 ? "-" : "+";
     if (percent > MOST)
-        return tl_phrase_of("%s%d" NO_BREAK "%% or more", before, MOST);
-    return tl_phrase_of("%s%.*f" NO_BREAK "%%", percent < 0.05 ? "" : before, percent < 99.95 ? 1 : 0, percent);
+        return tl_phrase_of("%s%d %% or more", before, MOST);
+    return tl_phrase_of("%s%.20s", percent < 100 * TL_LEAST_SHOWN ? "" : before, tl_share_in_words(percent / 100).text);
 }
 
 tl_phrase tl_show_time(int64_t ns)

@@ -70,7 +70,7 @@ static void put_worst(tl_page *page, const figure *f)
         kept++;
     for (size_t i = 0; i < h->nranks && i < kept + MORE; i++) {
         const tl_heat_cell *total = &h->of[h->order[i]].total;
-        if (total->n > 0 && (i < kept || total->part_ns > 0))
+        if (total->n > 0 && (i < kept || tl_heat_share(total) >= TL_LEAST_SHOWN))
             put_rank(page, f, h->order[i]);
     }
     fputs("</table></div>\n", page->out);

@@ -180,11 +180,7 @@ static void draw_matrix(tl_page *page, const matrix *m)
         if (m->y[r] == 0)
             continue;
         tl_put_level(out, m->y[r]);
-        tl_put_side(out,
-                    named       ? "named"
-                    : high < 15 ? "small"
-                                : "",
-                    m->y[r] + high / 2 + 4, "%.16s", name_of(m, r));
+        tl_put_side(out, named ? "named" : high < 15 ? "small" : "", m->y[r] + high / 2 + 4, "%.16s", name_of(m, r));
     }
     draw_cells(out, m, high);
     tl_figure_end(

@@ -116,7 +116,7 @@ static void take_idle(void *of, const void *row)
 
 /* ------------------------------------------------------------------------------------------------------------- page */
 
-void tl_put_page_head(FILE *out, const char *name, const char *more_style)
+void tl_put_page_head(FILE *out, const char *name)
 {
     tl_put(out,
            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
@@ -128,13 +128,12 @@ void tl_put_page_head(FILE *out, const char *name, const char *more_style)
     for (const char *const *line = tl_page_text; strcmp(*line, "#") != 0; line++)
         fprintf(out, "%s\n", *line);
     /* The pattern of a cell without a record, for all pictures. */
-    fprintf(out,
-            "%s</style>\n</head>\n<body>\n"
-            "<svg class=\"shared\" aria-hidden=\"true\" width=\"0\" height=\"0\"><defs>"
-            "<pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\">"
-            "<rect class=\"bare\" width=\"5\" height=\"5\"/><path class=\"hatch\" d=\"M-1 1l2 -2M0 5l5 -5M4 6l2 "
-            "-2\"/></pattern></defs></svg>\n",
-            more_style);
+    fputs("</style>\n</head>\n<body>\n"
+          "<svg class=\"shared\" aria-hidden=\"true\" width=\"0\" height=\"0\"><defs>"
+          "<pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\">"
+          "<rect class=\"bare\" width=\"5\" height=\"5\"/><path class=\"hatch\" d=\"M-1 1l2 -2M0 5l5 -5M4 6l2 "
+          "-2\"/></pattern></defs></svg>\n",
+          out);
     tl_put(out, "<h1>%s</h1>\n", name);
 }
 
@@ -200,7 +199,7 @@ tl_status tl_html_write(const tl_html_input *in, FILE *out, tl_error *err)
         page.hosts = ranks;
     page.status = tl_strip_gather(&page.strip, in, NULL, NULL, err);
     tl_page_each(&page, &tl_idle_summary_schema, take_idle, &page);
-    tl_put_page_head(out, job_name(&page).text, "");
+    tl_put_page_head(out, job_name(&page).text);
     put_sections(&page, out);
     tl_put_page_foot(out, in->file);
     tl_strip_free(&page.strip);

@@ -29,8 +29,8 @@ typedef struct tl_page {
     size_t nsaid;
 } tl_page;
 
-/* Begin a page, up to its heading, and end it.  more_style: additional rules of style; file: the result's path. */
-void tl_put_page_head(FILE *out, const char *name, const char *more_style);
+/* Begin a page, up to its heading, and end it.  file: the result's path. */
+void tl_put_page_head(FILE *out, const char *name);
 void tl_put_page_foot(FILE *out, const char *file);
 
 /* Returns where to say sentences of the answers; tl_page_said writes them, escaped.  before, after: markup. */
@@ -73,14 +73,11 @@ size_t tl_count_texts(const tl_table *ranks, size_t offset, size_t size, const c
     S(phases, "Who takes longer in a phase, and when", "phase_step", ", phase_verdict, phase", false)                  \
     S(waits, "Who is waited for, and when", "blame_step", ", blame", true)                                             \
     S(arrivals, "Who comes late to collectives", "arrival", "", true)                                                  \
-    S(path, "What the critical path is made of", "critical_path", ", path_sum", true)                                  \
     S(kernels, "Device work that takes most time", "kernel_ranks", "", true)                                           \
     S(operators, "Operators that launch most of it", "operator_ranks", "", true)                                       \
     S(idle, "Why devices are idle", "idle_summary", "", true)                                                          \
     S(recording, "The recording", "rank", ", health", true)                                                            \
     S(clocks, "The clocks", "clock", "", true)                                                                         \
-    S(matching, "How collectives were matched", "quality", "", true)                                                   \
-    S(parameters, "Numbers that were changed", "parameter", "", true)                                                  \
     S(glossary, "Words of this page", NULL, NULL, true)                                                                \
     S(made, "How this was made", NULL, NULL, true)
 

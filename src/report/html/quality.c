@@ -1,12 +1,9 @@
-/* quality.c - what the page rests on: the recording, the clocks, how collectives were matched, numbers that the user
- * changed, the words of the page, and how the result was made.
- */
+/* quality.c - what the page rests on: the recording, the clocks, the words of the page, and how the result was made. */
 #include "page.h"
 
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
-#include "tlmpi/model/parameters.h"
 #include "tlmpi/report/answers/tell.h"
 #include <inttypes.h>
 #include <math.h>
@@ -106,60 +103,6 @@ void tl_draw_clocks(tl_page *page)
     }
     free(clocks.v);
     free(seen);
-}
-
-/* --------------------------------------------------------------------------------------------------------- matching */
-
-void tl_draw_matching(tl_page *page)
-{
-    const tl_table *table = tl_page_table(page, &tl_quality_schema);
-    FILE *out = page->out;
-    bool any = false;
-    if (table == NULL)
-        return;
-    TL_ROWS (const tl_quality, row, table) {
-        if (row->of <= 0 || row->count <= 0)
-            continue;
-        if (!any)
-            fputs("<div class=\"wide\"><table>\n<tr><th class=\"words\">what was counted</th><th>count</th><th>of</th>"
-                  "<th>share</th><th class=\"extra\">largest</th></tr>\n",
-                  out);
-        any = true;
-        const bool times = row->check >= TL_CHECK_UNCHARGED && row->check <= TL_CHECK_WAIT_SUSPECT;
-        const char *meaning = tl_check_meanings[row->check] + (times ? strlen("ns ") : 0); /* the count has the unit */
-        tl_put(out,
-               "<tr><td class=\"words\">%s</td><td>%s</td><td>%s</td><td>%s</td><td class=\"extra\">%s</td></tr>\n",
-               meaning, times ? tl_duration(row->count).text : tl_grouped(row->count).text,
-               times ? tl_duration(row->of).text : tl_grouped(row->of).text, tl_part_in_words(row->count, row->of).text,
-               row->worst_ns > 0 ? tl_duration(row->worst_ns).text : "");
-    }
-    if (any)
-        fputs("</table></div>\n", out);
-}
-
-/* ----------------------------------------------------------------------------------------- what was asked otherwise */
-
-/* Lists the parameters whose value differs from the default. */
-void tl_draw_parameters(tl_page *page)
-{
-    const tl_table *table = tl_page_table(page, &tl_parameter_schema);
-    tl_table usual = { .schema = &tl_parameter_schema };
-    bool any = false;
-    if (table == NULL)
-        return;
-    tl_parameters_list(&usual, TL_VERDICT_ALPHA, TL_VERDICT_LEAST_COST);
-    TL_ROWS (const tl_parameter, row, table) {
-        const double as_usual =
-            tl_parameter_value(&usual, tl_cell_in_words(row->name, sizeof row->name).text, row->value);
-        if (fabs(row->value - as_usual) <= 1e-12 * fabs(as_usual))
-            continue;
-        fputs(any ? "" : "<p>Numbers that decide, and are not as they come:</p>\n<dl class=\"words\">\n", page->out);
-        any = true;
-        tl_put(page->out, "<dt>%.*s = %.3g</dt><dd>%.*s</dd>\n", (int)sizeof row->name, row->name, row->value,
-               (int)sizeof row->reason, row->reason);
-    }
-    fputs(any ? "</dl>\n" : "", page->out);
-    tl_table_free(&usual);
 }
 
 /* --------------------------------------------------------------------------------------------------------- glossary */

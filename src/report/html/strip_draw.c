@@ -220,8 +220,9 @@ void tl_draw_strip(tl_page *page)
                     finding_of(s).text, tl_side_of(&rows), high + TL_AXIS_HEIGHT);
     tl_put_rows(out, &rows);
     for (size_t i = 0; i < s->nranks; i++)
-        tl_put_side(out, "quiet small", tl_row_y(&rows, i) + 25, "waits %s",
-                    tl_share_in_words(s->ranks[i].wait_share).text);
+        if (s->ranks[i].wait_share >= TL_LEAST_SHOWN)
+            tl_put_side(out, "quiet small", tl_row_y(&rows, i) + 25, "waits %s",
+                        tl_share_in_words(s->ranks[i].wait_share).text);
     tl_put_axis(out, &scale, 0, high);
     fputs(
         "<defs><pattern id=\"waits\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><rect "

@@ -74,8 +74,9 @@ tl_phrase tl_bytes_in_words(int64_t value);
 /* 1009537890 -> "1.01 s", 20439898 -> "20.4 ms", 131000 -> "131 us". */
 tl_phrase tl_duration(int64_t ns);
 
-/* 0.024 -> "2.4 %".  tl_part_in_words: the share part / whole in these words; 0 where whole is 0. */
+/* 0.024 -> "2.4 %", 1 -> "100 %".  tl_part_in_words: the share part / whole in these words; 0 where whole is 0. */
 tl_phrase tl_share_in_words(double share);
+#define TL_LEAST_SHOWN 0.0005 /* a smaller share is "0.0 %" */
 tl_phrase tl_part_in_words(int64_t part, int64_t whole);
 
 /* 0.0123 -> "p = 0.0123", 1e-9 -> "p < 0.0001". */
@@ -108,5 +109,8 @@ void tl_times_text(const tl_ranges *times, char *out, size_t n);
  * character (a control, a change of text direction), one that XML forbids, and a byte that is no UTF-8 become U+FFFD
  * each. */
 void tl_put_markup(FILE *out, tl_text text);
+
+/* As tl_put_markup; the space between a number and its unit becomes a no-break space. */
+void tl_put_sentence(FILE *out, const char *text);
 
 #endif

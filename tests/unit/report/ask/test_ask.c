@@ -60,14 +60,14 @@ static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
                      "Trust: high "
                      "In which phase, and why? "
                      "Cause: host_late: its device waits for launches, because its CPU thread sleeps or works in \"forward\" "
-                     "Evidence: others wait 720 ms of GPU time for it - 100.0 % of that for its host_late "
+                     "Evidence: others wait 720 ms of GPU time for it - 100 % of that for its host_late "
                      "(tlmpi show traces.h5 blame) "
                      "Next: record that rank with Python stacks (with_stack=True) or run py-spy on it; pin its process to cores near its device (tlmpi show traces.h5 idle_summary) "
                      "Trust: high "
                      "Do others wait? "
                      "Yes: 3 ranks (0, 1, 3) wait for it: 720 ms of GPU time "
                      "Evidence: waiting for late ranks takes 720 ms of GPU time, 22.5 % of all GPU time - "
-                     "100.0 % of it for this rank (tlmpi show traces.h5 blame) "
+                     "100 % of it for this rank (tlmpi show traces.h5 blame) "
                      "Trust: high "
                      "Always, or only for a while? "
                      "persistent: in all 8 steps (1-8) "
@@ -105,7 +105,7 @@ static void what_binds_a_rank_is_told(void)
     expect(asked(j), "(tlmpi show traces.h5 breakdown) Trust:"); /* no table path_sum: nothing is told */
     put_row(j, &tl_path_sum_schema, &(tl_path_sum){ .rank = -1, .step = -1, .wall_ns = 900 * MS, .peer_ns = 900 * MS });
     put_row(j, &tl_path_sum_schema, &(tl_path_sum){ .rank = 1, .step = -1, .wall_ns = 90 * MS, .peer_ns = 90 * MS });
-    expect(asked(j), "Bound: ranks are bound by waiting for other ranks for 100.0 % of the time (tlmpi show traces.h5 "
+    expect(asked(j), "Bound: ranks are bound by waiting for other ranks for 100 % of the time (tlmpi show traces.h5 "
                      "path_sum)");
     put_row(j, &tl_path_sum_schema, &(tl_path_sum){ .rank = 1, .step = 1, .wall_ns = 200 * MS, .compute_ns = 200 * MS });
     put_row(j, &tl_path_sum_schema, &(tl_path_sum){ .rank = 1, .step = 2, .wall_ns = 90 * MS, .peer_ns = 90 * MS });
@@ -268,7 +268,7 @@ static void all_may_wait_for_ranks_that_are_late_in_turn(void)
     expect(print(j, tl_print_answers_json, "x"), "\"waited_for\": [\n        {\n          \"rank\": 3,");
     for (int32_t rank = 0; rank < 3; rank++)
         charge(j, rank, 0, 0);
-    expect(asked(j), "  Yes, for one: 340 ms of GPU time for rank 3 (100.0 % of all waiting)\n");
+    expect(asked(j), "  Yes, for one: 340 ms of GPU time for rank 3 (100 % of all waiting)\n");
     charge(j, 3, 31 * MS, 0); /* less than a culprit must cost */
     expect(asked(j), "  Hardly.\n");
     expect(print(j, tl_print_answers_json, "x"), "\"others_waiting\": {\n    \"answer\": false,");
@@ -384,10 +384,10 @@ static void the_critical_path_is_evidence(void)
     answer_job *j = job_of(4, 8);
     walk(j, -1, TL_ACTIVITY_COMPUTE, 800 * MS, 20 * MS);
     walk(j, 2, TL_ACTIVITY_COMPUTE, 800 * MS, 0);
-    expect(asked(j), "  Evidence: 100.0 % of the critical path is compute - 2.5 % of it is\n"
+    expect(asked(j), "  Evidence: 100 % of the critical path is compute - 2.5 % of it is\n"
                      "  there only because ranks differ (tlmpi show traces.h5 critical_path)\n");
     hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
-    expect(asked(j), "  Evidence: 100.0 % of the critical path runs on it\n  (tlmpi show traces.h5 critical_path)\n");
+    expect(asked(j), "  Evidence: 100 % of the critical path runs on it\n  (tlmpi show traces.h5 critical_path)\n");
     expect(print(j, tl_print_answers_json, "x"),
            "\"critical_path\": {\n    \"ns\": 800000000,\n    \"unexplained_ns\": 0,\n    \"rank\": 2,\n");
     job_free(j);
