@@ -412,7 +412,9 @@ static void say_whatif(const tl_whatif_study *r, size_t nmissing)
             "where it is not known when %s came, which then counts as transfer.\n",
             nmissing, nmissing > 1 ? "s do" : " does", nmissing > 1 ? "them" : "it", nmissing > 1 ? "them" : "it",
             tl_duration(r->untraced_ns).text, nmissing > 1 ? "they" : "it");
-    printf("Not modelled: how full queues and memory would be, and what work running at once takes from other work.\n");
+    printf("Not modelled: how full queues and memory would be; how far apart ranks would begin to record, and what "
+           "kernels lose beside communication.  Steps may be wrong by %s for these two and for clocks.\n",
+           tl_duration(r->unsure_ns).text);
 }
 
 /* Warns of changes that select nothing. */

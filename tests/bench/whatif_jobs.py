@@ -9,7 +9,7 @@ back; or waits are left out (of the host for its device, of kernels for communic
 them, with kernels launched by graphs, and with queues that are soon full (there nothing is asked of overlap: which kernel would make
 room then is not modelled).
 
-    off      the whole steps take more than 2 % longer or shorter than those of the other form
+    off      the whole steps take more than 2 % longer or shorter than those of the other form, and more than tlmpi is unsure of
 
 Kernels beside communication take longer in some of these jobs, which no replay knows (`beside`): there 4 % count.
 Exit status 1 where more than 1 of 50 is off.
@@ -216,11 +216,11 @@ def write(folder, recording, job, simulation, vendor):
 
 
 def answer(tlmpi, folder, options):
-    """ns of all whole steps, as they are and with the changes; the part that nothing explains."""
+    """ns of all whole steps, as they are and with the changes; the share that tlmpi is not sure of."""
     done = subprocess.run([tlmpi, "whatif", "-q", "--format", "json", folder] + options, capture_output=True, text=True, check=False)
     steps = [s for s in json.loads(done.stdout or "{}").get("step", []) if s["part"] in ("whole", "cut")]
     time_ns = sum(s["time_ns"] for s in steps)
-    vague = sum((s["unexplained"] or 0) * s["time_ns"] for s in steps) / max(1, time_ns)
+    vague = sum((s["unsure"] or 0) * s["time_ns"] for s in steps) / max(1, time_ns)
     return sum(s["recorded_ns"] for s in steps), time_ns, vague
 
 
@@ -250,7 +250,7 @@ def ask(task):
         true_ns, _, _ = answer(tlmpi, folder + "/other", ["--scale", "name=nothing:1"])
     error = time_ns / true_ns - 1 if true_ns else 1
     off = abs(error) > (OFF_BESIDE if job.beside else OFF) and abs(error) > vague
-    return off, error, "%s %-8s %-6s %3d  %+6.2f %%  was %+7.2f %%  unexplained %.2f %%  %-8s beside %g  %s" % (
+    return off, error, "%s %-8s %-6s %3d  %+6.2f %%  was %+7.2f %%  unsure %.2f %%  %-8s beside %g  %s" % (
         "OFF" if off else "   ", what, variant, number, 100 * error, 100 * (recorded_ns / true_ns - 1) if true_ns else 0, 100 * vague,
         job.kind, job.beside, " ".join(form.options))
 

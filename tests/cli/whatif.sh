@@ -27,7 +27,7 @@ whatif "o['change'][-1]['time_ns'] == sum(s['time_ns'] for s in o['step']) == su
     --scale 'name~gemm:0.5' --overlap kind=comm
 whatif "o['change'][0]['gain_ns'] > 0 and sum(s['recorded_ns'] - s['time_ns'] for s in o['step']) == o['change'][0]['gain_ns']" \
     --scale 'name~gemm:0.5'
-whatif "[(s['recorded_bound'], s['bound'], s['unexplained']) for s in o['step']][2] == ('compute', 'launch_overhead', 0)" \
+whatif "[(s['recorded_bound'], s['bound'], s['unsure']) for s in o['step']][2] == ('compute', 'launch_overhead', 0)" \
     --scale kind=compute:0
 whatif "list(o) == ['top'] and len(o['top']) == 2 and o['top'][0]['gain_ns'] >= o['top'][1]['gain_ns']" --top 2
 

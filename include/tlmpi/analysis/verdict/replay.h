@@ -406,6 +406,9 @@ typedef enum tl_steps_of_path { TL_STEPS_OF_MARKS, TL_STEPS_OF_WORK } tl_steps_o
 void tl_path_of(const tl_job_graph *graph, const tl_asker *asker, int64_t start_ns, tl_steps_of_path steps,
                 tl_path *out);
 
+/* Returns the edge that a meeting waited for last; NULL: none. */
+const tl_meeting_edge *tl_last_to_meet(const tl_job_graph *graph, uint32_t meeting);
+
 /* Answers PATH. */
 void tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out);
 void tl_path_end(tl_path *path);

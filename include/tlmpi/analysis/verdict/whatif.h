@@ -122,9 +122,11 @@ TL_LABELS(whatif_part);
     F(T, F64, recorded_bound_share, MEASURE, "", "the share of that part in these paths")                              \
     F(T, ENUM(bound), bound, MEASURE, "", "what the time with all changes is bound by")                                \
     F(T, F64, bound_share, MEASURE, "", "the share of that part in the paths with all changes")                        \
-    F(T, F64, unexplained, MEASURE, "",                                                                                \
-      "share of the paths with all changes that nothing known explains: that time stays as recorded, so time_ns is "   \
-      "uncertain by as much")
+    F(T, F64, unsure, MEASURE, "",                                                                                     \
+      "share by which time_ns may be wrong: the part of the paths with all changes that nothing known explains; what " \
+      "kernels lose beside communication, if more or less of them run beside it than recorded; the error of clocks "   \
+      "for each collective to which another rank comes last than recorded; and of the first step what it would "       \
+      "differ by if ranks had begun to record as far apart as they come to the second step")
 TL_TABLE(whatif_step, TL_WHATIF_STEP_FIELDS);
 
 #define TL_WHATIF_PATH_FIELDS(F, T)                                                                                    \
@@ -164,6 +166,7 @@ typedef struct tl_whatif_study {
     int64_t recorded_unexplained_ns, unexplained_ns; /* part of the critical path that no work, transfer or launch
                                                       * explains: as recorded; with all changes */
     int64_t unmatched_ns; /* scaled communication of which no other rank's part is known, waiting included */
+    int64_t unsure_ns;    /* by how much all steps may be wrong, besides unexplained_ns */
     int64_t untraced_ns;  /* part of the critical path with all changes that waits for ranks without a trace */
 } tl_whatif_study;
 
@@ -179,6 +182,7 @@ typedef struct tl_whatif_input {
     const int64_t *step_ns;             /* [baseline->nsteps] */
     const int32_t *ranks;               /* [graph->nranks] */
     int64_t start_ns, end_ns, error_ns; /* as in tl_findings */
+    int64_t clock_error_ns;             /* by how much the clocks of two ranks may be apart */
 } tl_whatif_input;
 
 /* On proc 0: runs the study, asking WHATIF and PATH.  Afterwards the graph, there and on the procs of the ranks, is

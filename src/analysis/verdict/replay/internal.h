@@ -46,9 +46,6 @@ typedef struct tl_path_part {
 tl_path_part tl_path_part_of(int64_t from_ns, int64_t lag_ns, int64_t done_ns, int64_t work_ns, int64_t until_ns,
                              int64_t start_ns);
 
-/* path.c: returns the edge that a meeting waited for last; NULL: none. */
-const tl_meeting_edge *tl_last_to_meet(const tl_job_graph *graph, uint32_t meeting);
-
 /* rank_path.c: tl_rank_path_put writes the rank's own path, from its last node back; tl_rank_path_get reads it and
  * finds the ranks that its collectives waited for.  rank: index.  The caller frees the lists of *out. */
 void tl_rank_path_put(const tl_open_rank *rank, uint32_t last, tl_steps_of_path steps, tl_bytes *out);

@@ -4,6 +4,7 @@
 #include "tlmpi/analysis/verdict/stragglers/step.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/tables.h"
@@ -92,6 +93,16 @@ static int32_t world_of(const tl_table *ranks)
     return world;
 }
 
+/* Returns by how much clocks may be apart, ns: the uncertainty of their distance, or the distance where it was left. */
+static int64_t clock_error_of(const tl_table *clocks)
+{
+    int64_t error_ns = 0;
+    TL_ROWS (const tl_clock, row, clocks)
+        error_ns = tl_ns_max(
+            error_ns, tl_ns_max(row->sigma_ns, row->applied ? 0 : llabs(tl_ns_within(row->offset_ns, INT64_MAX))));
+    return error_ns;
+}
+
 static void judge(judging *a, const tl_job_basis *basis)
 {
     const tl_table *groups = tl_tables_get(a->tables, &tl_group_row_schema);
@@ -124,16 +135,18 @@ static void judge(judging *a, const tl_job_basis *basis)
     tl_verdict_rows(&findings, &baseline, &ranks, a->tables);
     fill_steps_from(a, tl_tables_get(a->tables, &tl_straggler_schema));
     if (basis->whatif != NULL && findings.time_ns > 0)
-        tl_whatif_find(&(tl_whatif_input){ .graph = &graph,
-                                           .baseline = &baseline,
-                                           .names = a->tables->names,
-                                           .folded = findings.folded,
-                                           .step_ns = findings.step_ns,
-                                           .ranks = a->ranks,
-                                           .start_ns = findings.start_ns,
-                                           .end_ns = findings.end_ns,
-                                           .error_ns = findings.error_ns },
-                       basis->whatif);
+        tl_whatif_find(
+            &(tl_whatif_input){ .graph = &graph,
+                                .baseline = &baseline,
+                                .names = a->tables->names,
+                                .folded = findings.folded,
+                                .step_ns = findings.step_ns,
+                                .ranks = a->ranks,
+                                .start_ns = findings.start_ns,
+                                .end_ns = findings.end_ns,
+                                .error_ns = findings.error_ns,
+                                .clock_error_ns = clock_error_of(tl_tables_get(a->tables, &tl_clock_schema)) },
+            basis->whatif);
     a->roles = baseline.role_of;
     baseline.role_of = NULL;
     tl_findings_free(&findings);

@@ -258,13 +258,15 @@ static void replay(changed_rank *c, const int64_t *port_ns)
 }
 
 /* Replaces the rank's graph by the changed graph. */
-static void answer_final(changed_rank *c, tl_final_graph *rank, tl_bytes *in, tl_bytes *out)
+static void answer_final(changed_rank *c, const tl_work_class_map *class_map, tl_final_graph *rank, tl_bytes *in,
+                         tl_bytes *out)
 {
-    int64_t *port_ns = NULL;
+    int64_t *port_ns = NULL, *beside_ns = tl_arena_zeroed(&c->arena, class_map->nsteps, sizeof *beside_ns);
     size_t n;
     change_rank(c, in);
     tl_bytes_get_list(in, (void **)&port_ns, &n, sizeof *port_ns);
     replay(c, port_ns);
+    tl_whatif_beside(c->o, &c->open, class_map, beside_ns);
     for (size_t p = 0; p < n; p++) {
         tl_rank_port *port = &rank->ports[p];
         const tl_node *arrival = &c->open.nodes[port->arrival], *end = arrival + 1;
@@ -283,6 +285,7 @@ static void answer_final(changed_rank *c, tl_final_graph *rank, tl_bytes *in, tl
     tl_final_graph_free(rank);
     *rank = c->final;
     tl_bytes_put_list(out, rank->ports, n, sizeof *rank->ports);
+    tl_bytes_put_list(out, beside_ns, class_map->nsteps, sizeof *beside_ns);
     free(port_ns);
 }
 
@@ -295,7 +298,7 @@ bool tl_whatif_answer(const tl_open_rank *rank, const tl_work_class_map *class_m
     if (question == TL_WHATIF_CHANGED)
         answer_changed(&c, class_map, in, out);
     else
-        answer_final(&c, graph, in, out);
+        answer_final(&c, class_map, graph, in, out);
     tl_open_free(&c.open);
     tl_whatif_changes_free(&c.changes);
     tl_arena_free(&c.arena);

@@ -12,7 +12,7 @@
  *              selected), and the rank folded with the changes
  *     FINAL    followed by the list of times, ns, at which the meetings of the ports are done with the changes
  *              (INT64_MIN: the port has none); the rank's graph becomes the changed one.  Answered by the list of its
- *              ports */
+ *              ports, and by that of tl_whatif_beside */
 typedef enum tl_whatif_question { TL_WHATIF_CHANGED, TL_WHATIF_FINAL } tl_whatif_question;
 
 /* What changes select on a rank, without the transfers of matched collectives; columns as in table whatif_change. */
@@ -33,10 +33,16 @@ typedef struct tl_changed_job {
     tl_scaled_transfer *transfers; /* [nmeetings] */
     int64_t *meeting_ns;           /* [nmeetings] end of the meeting */
     int64_t *ends_ns;              /* [nsteps] end of the step */
+    int64_t *unsure_ns;            /* [nsteps] by how much its time may be wrong; NULL: not asked for */
 } tl_changed_job;
 
 /* whatif.c: replays the job with changes and returns its time in ns; *selected: the selected work of all ranks. */
 int64_t tl_whatif_replay(tl_changed_job *job, const tl_whatif_change *changes, size_t n, tl_selected_work *selected);
+
+/* beside.c: adds to step_ns[steps->nsteps] by how much the compute kernels of the step would take longer, as more of
+ * them runs beside communication in the replay than in the recording; below 0: less long. */
+void tl_whatif_beside(const tl_open_rank *recorded, const tl_open_rank *replayed, const tl_work_class_map *steps,
+                      int64_t *step_ns);
 
 /* top.c: fills table whatif_top with at most `top` rows.  path: the critical path of the job as recorded. */
 void tl_whatif_find_top(tl_changed_job *job, size_t top, const tl_rank_path *path, tl_table *out);

@@ -77,6 +77,55 @@ static void read_changed(tl_changed_job *t, size_t r, tl_bytes *in, tl_folded *c
     free(factors);
 }
 
+/* Makes the origins of a rank's nodes, and ends of steps from *end on that depend on its origin alone, later. */
+static void begin_later(const tl_folded *folded, uint32_t base, int64_t by_ns, tl_net *net, size_t *end)
+{
+    for (uint32_t e = net->first_edge[base + 1]; e < net->first_edge[base + folded->net.n]; e++)
+        net->lag_ns[e] += net->from[e] == 0 ? by_ns : 0;
+    for (size_t i = 0; i < folded->norigin; i++)
+        net->end_ns[(*end)++] += by_ns;
+}
+
+/* Returns by how much longer the first step would take if ranks had begun to record as far apart as they come to the
+ * second step in the replay.  Changes the net. */
+static int64_t begin_error(const tl_changed_job *t, const tl_folded *changed, tl_job_net *job, const int64_t *done_ns)
+{
+    const tl_job_graph *g = t->in->graph;
+    const tl_baseline *b = t->in->baseline;
+    const size_t first = b->nsteps > 0 && b->steps[0] < 0;
+    int64_t from_ns[2] = { INT64_MAX, INT64_MAX };
+    size_t end = 0;
+    if (first + 1 >= b->nsteps)
+        return 0;
+    for (size_t r = 0; r < g->nranks; r++) {
+        const tl_folded *folded = tl_folded_of(t->in->folded, changed, r);
+        const tl_job_rank *rank = &g->ranks[r];
+        size_t p = 0;
+        if (!tl_job_graph_has(g, r))
+            continue;
+        while (p < rank->nports && (rank->ports[p].step != b->steps[first + 1] || !rank->ports[p].awaited))
+            p++;
+        if (p == rank->nports)
+            return 0;
+        int64_t by_ns = done_ns[job->base[r] + folded->arrival_node[p]] - rank->ports[p].arrived_ns;
+        begin_later(folded, job->base[r], by_ns, &job->net, &end);
+        from_ns[0] = tl_ns_min(from_ns[0], rank->start_ns);
+        from_ns[1] = tl_ns_min(from_ns[1], rank->start_ns + by_ns);
+    }
+    int64_t *again_ns = tl_malloc((job->net.n + 1) * sizeof *again_ns),
+            *ends_ns = tl_malloc((b->nsteps + 1) * sizeof *ends_ns);
+    tl_net_replay(&job->net, again_ns);
+    tl_net_step_ends(&job->net, again_ns, ends_ns);
+    if (first > 0) {
+        from_ns[0] = t->ends_ns[0];
+        from_ns[1] = ends_ns[0];
+    }
+    int64_t ns = ends_ns[first] - from_ns[1] - (t->ends_ns[first] - from_ns[0]);
+    free(again_ns);
+    free(ends_ns);
+    return ns;
+}
+
 int64_t tl_whatif_replay(tl_changed_job *t, const tl_whatif_change *changes, size_t n, tl_selected_work *selected)
 {
     const tl_job_graph *g = t->in->graph;
@@ -105,6 +154,8 @@ int64_t tl_whatif_replay(tl_changed_job *t, const tl_whatif_change *changes, siz
     tl_net_step_ends(&job.net, done_ns, t->ends_ns);
     if (g->nmeetings > 0)
         memcpy(t->meeting_ns, &done_ns[job.meetings], g->nmeetings * sizeof *done_ns);
+    if (t->unsure_ns != NULL && t->in->baseline->nsteps > 0)
+        t->unsure_ns[t->in->baseline->steps[0] < 0] = llabs(begin_error(t, changed, &job, done_ns));
     for (size_t r = 0; r < g->nranks; r++)
         tl_folded_free(&changed[r]);
     tl_job_net_free(&job);
@@ -168,11 +219,52 @@ static void add_steps(const tl_changed_job *t, tl_whatif_study *out)
 
 /* ------------------------------------------------------------------------------------------------------------- path */
 
+/* Returns the index of the rank that comes last to a meeting; TL_NONE: one without a trace, or none. */
+static uint32_t last_rank(const tl_job_graph *g, uint32_t meeting)
+{
+    const tl_meeting_edge *edge = tl_last_to_meet(g, meeting);
+    return edge != NULL ? edge->rank : TL_NONE;
+}
+
+/* Adds to each step what it may be wrong by on the rank with most of that: its kernels run beside communication for
+ * longer or less long, and where another rank comes last to a collective, its clock counts.  last[nmeetings]: the ranks
+ * that came last in the recording. */
+static void add_unsure(const tl_changed_job *t, const uint32_t *last, tl_asked *asked)
+{
+    const tl_job_graph *g = t->in->graph;
+    const tl_baseline *b = t->in->baseline;
+    int64_t *most_ns = tl_calloc(b->nsteps + 1, sizeof *most_ns);
+    size_t n = 0;
+    for (size_t r = 0; r < g->nranks; r++) {
+        int64_t *step_ns = NULL;
+        if (!tl_job_graph_has(g, r))
+            continue;
+        tl_bytes_get_list(&asked->out[r], (void **)&step_ns, &n, sizeof *step_ns);
+        for (size_t s = 0; s < n; s++)
+            step_ns[s] = llabs(step_ns[s]);
+        for (size_t p = 0; p < g->ranks[r].nports && n > 0; p++) {
+            const tl_rank_port *port = &g->ranks[r].ports[p];
+            if (port->meeting != TL_NONE && last_rank(g, port->meeting) != last[port->meeting])
+                step_ns[tl_step_index(b->steps, n, port->step)] =
+                    tl_ns_add(step_ns[tl_step_index(b->steps, n, port->step)], t->in->clock_error_ns);
+        }
+        for (size_t s = 0; s < n; s++)
+            most_ns[s] = tl_ns_max(most_ns[s], step_ns[s]);
+        free(step_ns);
+    }
+    for (size_t s = 0; s < n; s++)
+        t->unsure_ns[s] = tl_ns_add(t->unsure_ns[s], most_ns[s]);
+    free(most_ns);
+}
+
 /* Overwrites the graph with the job as changed; the replay of all changes must be the last one. */
 static void apply_to_graph(const tl_changed_job *t, const tl_whatif_changes *changes)
 {
     tl_job_graph *g = t->in->graph;
     tl_asked asked;
+    uint32_t *last = tl_malloc((g->nmeetings + 1) * sizeof *last);
+    for (uint32_t m = 0; m < g->nmeetings; m++)
+        last[m] = last_rank(g, m);
     for (size_t m = 0; m < g->nmeetings; m++) {
         g->meetings[m].done_ns = t->meeting_ns[m];
         if (isfinite(t->transfers[m].most))
@@ -185,6 +277,8 @@ static void apply_to_graph(const tl_changed_job *t, const tl_whatif_changes *cha
             tl_bytes_get_list(&asked.out[r], (void **)&g->ranks[r].ports, &g->ranks[r].nports,
                               sizeof *g->ranks[r].ports);
         }
+    add_unsure(t, last, &asked);
+    free(last);
     tl_asked_free(&asked);
 }
 
@@ -206,16 +300,22 @@ static bool bound_in_step(const tl_path *path, int32_t step, uint8_t *bound, dou
     return all > 0;
 }
 
-static void add_bounds(const tl_path *before, const tl_path *after, tl_table *steps)
+static void add_bounds(const tl_changed_job *t, const tl_path *before, const tl_path *after, tl_whatif_study *out)
 {
+    const tl_baseline *b = t->in->baseline;
     double ignored;
-    TL_ROWS (tl_whatif_step, row, steps)
+    TL_ROWS (tl_whatif_step, row, &out->step_rows) {
         if (row->part >= TL_WHATIF_BEFORE ||
             !bound_in_step(before, row->step, &row->recorded_bound, &row->recorded_bound_share, &ignored) ||
-            !bound_in_step(after, row->step, &row->bound, &row->bound_share, &row->unexplained)) {
+            !bound_in_step(after, row->step, &row->bound, &row->bound_share, &row->unsure)) {
             row->recorded_bound = row->bound = TL_BOUND_UNEXPLAINED;
-            row->recorded_bound_share = row->bound_share = row->unexplained = NAN;
+            row->recorded_bound_share = row->bound_share = row->unsure = NAN;
+            continue;
         }
+        const int64_t unsure_ns = t->unsure_ns[tl_step_index(b->steps, b->nsteps, row->step)];
+        out->unsure_ns = tl_ns_add(out->unsure_ns, unsure_ns);
+        row->unsure += unsure_ns > 0 ? share_of(unsure_ns, row->time_ns) : 0;
+    }
 }
 
 static void add_path(tl_changed_job *t, const tl_path *before, tl_whatif_study *out)
@@ -243,7 +343,7 @@ static void add_path(tl_changed_job *t, const tl_path *before, tl_whatif_study *
         if (row.recorded_ns != 0 || row.time_ns != 0)
             tl_table_append(&out->path_rows, &row, 1);
     }
-    add_bounds(before, &after, &out->step_rows);
+    add_bounds(t, before, &after, out);
     tl_path_end(&after);
 }
 
@@ -270,6 +370,7 @@ void tl_whatif_find(const tl_whatif_input *input, tl_whatif_study *out)
     for (size_t i = 0; i < changes->n && changes->n > 1; i++)
         add_change(&t, (int32_t)i + 1, &changes->v[i], 1, out);
     if (changes->n > 0) {
+        t.unsure_ns = tl_arena_zeroed(&arena, input->baseline->nsteps + 1, sizeof *t.unsure_ns);
         out->time_ns = add_change(&t, changes->n > 1 ? 0 : 1, changes->v, changes->n, out);
         add_steps(&t, out);
         add_path(&t, &path, out);

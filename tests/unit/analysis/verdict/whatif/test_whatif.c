@@ -9,6 +9,7 @@ typedef struct asked_job {
     tl_names names;
     int64_t step_ns[16];
     tl_whatif_study study;
+    int64_t clock_error_ns;
 } asked_job;
 
 /* The ranks as they are, folded. */
@@ -72,7 +73,8 @@ static void find(asked_job *a, int64_t end_us)
                                        .step_ns = a->step_ns,
                                        .ranks = j->ranks,
                                        .start_ns = start_ns,
-                                       .end_ns = end_us * US },
+                                       .end_ns = end_us * US,
+                                       .clock_error_ns = a->clock_error_ns },
                    &a->study);
 }
 
@@ -178,6 +180,64 @@ static void what_a_rank_takes_after_the_first_end_is_its_own(void)
 }
 
 /* Nothing tells the waiting from the transfer: no other rank's part of it is here. */
+/* By how much steps may be wrong besides what the path leaves unexplained, ns. */
+static int64_t unsure_ns(graph_job *j, int64_t end_us, int64_t clock_error_ns, const char *change)
+{
+    asked_job a = { .j = j, .clock_error_ns = clock_error_ns };
+    add(&a, change);
+    find(&a, end_us);
+    int64_t ns = a.study.unsure_ns;
+    asked_job_free(&a);
+    return ns;
+}
+
+static graph_job *a_meeting_in_a_step(void)
+{
+    return graph_job_unmade(draw("steps:     444444444444",
+                                 "host:      ar..........",
+                                 "compute 7: .AA.........",
+                                 "comm 7:    ...RRRRRR...", NULL),
+                            draw("steps:     444444444444",
+                                 "host:      ar..........",
+                                 "compute 7: .AAAA.......",
+                                 "comm 7:    .....RRRR...", NULL), NULL);
+}
+
+static void clocks_count_where_another_rank_comes_last(void)
+{
+    CU_ASSERT_EQUAL(unsure_ns(a_meeting_in_a_step(), 9, 3, "rank=1,kind=compute:0.75"), 0);
+    CU_ASSERT_EQUAL(unsure_ns(a_meeting_in_a_step(), 9, 3, "rank=1,kind=compute:0"), 3);
+}
+
+/* Rank 1 computes for less time in step 5: it comes 2 us earlier there, and may have begun step 4 earlier. */
+static void how_far_apart_ranks_begin_is_told(void)
+{
+    graph_job *j = graph_job_unmade(draw("steps:     44445555555555555555",
+                                         "host:      ar..bs..............",
+                                         "compute 7: .A......B...........",
+                                         "comm 7:    ..RRRRRR.SSSSSS.....", NULL),
+                                    draw("steps:     ...44445555555555555",
+                                         "host:      ...ar..bs...........",
+                                         "compute 7: ....A...BBBB........",
+                                         "comm 7:    .....RRR....SSS.....", NULL), NULL);
+    CU_ASSERT_EQUAL(unsure_ns(j, 15, 0, "rank=1,step=5,kind=compute:0.5"), 2 * US);
+}
+
+/* Kernels take 6 us beside communication and 5 us alone; without a of rank 1, 7 us of them are no longer beside it. */
+static void what_kernels_lose_beside_communication_is_told(void)
+{
+    graph_job *j = graph_job_unmade(draw("steps:          44444444444444444445555555555555555555",
+                                         "host:           rab................scd................",
+                                         "compute 7 gemm: ..AAAAAA...............CCCCC..........",
+                                         "compute 7 gemm: ........BBBBBB..............DDDDD.....",
+                                         "comm 9:         .RRRRRRRRRRRRR......SSS...............", NULL),
+                                    draw("steps:          44444444444444444445555555555555555555",
+                                         "host:           ar.................s..................",
+                                         "compute 7:      .AAAAAAAAA............................",
+                                         "comm 7:         ..........RRRR......SSS...............", NULL), NULL);
+    CU_ASSERT_EQUAL(unsure_ns(j, 33, 0, "rank=1,kind=compute:0"), 1276); /* 7 us * ln(6 / 5) */
+}
+
 static void unmatched_communication_is_scaled_whole_and_told(void)
 {
     asked_job a = { .j = graph_job_unmade(draw("host:      r.......",
@@ -385,6 +445,9 @@ int main(void)
         TEST(waiting_is_shorter_than_the_last_has_come),
         TEST(a_transfer_is_scaled_if_all_members_have_it_selected),
         TEST(a_transfer_that_stays_is_told),
+        TEST(clocks_count_where_another_rank_comes_last),
+        TEST(how_far_apart_ranks_begin_is_told),
+        TEST(what_kernels_lose_beside_communication_is_told),
         TEST(what_a_rank_takes_after_the_first_end_is_its_own),
         TEST(unmatched_communication_is_scaled_whole_and_told),
         TEST(what_overlaps_is_waited_for_no_longer),
