@@ -2,7 +2,6 @@
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/quantile.h"
-#include "tlmpi/trace/event/fields.h"
 #include "tlmpi/trace/text/json.h"
 #include <float.h>
 #include <stdio.h>
@@ -165,7 +164,7 @@ static void put_string(tl_bytes *out, tl_text json)
 {
     tl_bytes text = { 0 };
 
-    tl_yajl_string(json, &text);
+    tl_json_read_string(json, &text);
     const bool single = text.n > 0 && memchr(text.v, '\'', text.n) != NULL;
     const char quote = single && memchr(text.v, '"', text.n) == NULL ? '"' : '\'';
     tl_bytes_put(out, &quote, 1);

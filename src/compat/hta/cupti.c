@@ -11,7 +11,6 @@
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/compat/python.h"
-#include "tlmpi/trace/event/fields.h"
 #include "tlmpi/trace/text/json.h"
 #include <stdlib.h>
 
@@ -139,7 +138,7 @@ static void put_value(tl_csv *csv, tl_text value)
 
     if (value.p[0] == '"' || value.p[0] == '[') {
         if (value.p[0] == '"')
-            tl_yajl_string(value, &words);
+            tl_json_read_string(value, &words);
         else
             tl_python_list(value, false, &words);
         TL_CELLS(csv, &words);

@@ -3,9 +3,9 @@
 #include "frame.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/compat/python.h"
-#include "tlmpi/trace/event/fields.h"
 #include "tlmpi/trace/read/execution.h"
 #include "tlmpi/trace/read/memory.h"
+#include "tlmpi/trace/text/json.h"
 
 /* Returns the first rank with a row of the execution trace's process, or the first rank if that process is unknown. */
 static const tl_hta_frame *frame_of(const tl_hta_job *job, const tl_exec *exec)
@@ -38,7 +38,7 @@ static void write_links(tl_hta_job *job, const tl_hta_frame *frame, const tl_exe
             tl_text json = tl_names_text(&exec->texts, exec->nodes.v[node].texts[k]);
             tl_bytes words = { 0 };
             if (k < TL_EXEC_INPUT_SHAPES)
-                tl_yajl_string(json, &words);
+                tl_json_read_string(json, &words);
             else
                 tl_python_list(json, false, &words);
             TL_CELLS(&csv, &words);

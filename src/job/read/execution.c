@@ -134,12 +134,10 @@ static tl_execution_by link_rule_of(const linking *l)
 /* Returns the name id of a JSON string, escapes resolved as in names of events. */
 static uint32_t name_of(linking *l, tl_text json)
 {
-    tl_text raw = tl_json_string(json);
     tl_bytes text = { 0 };
 
-    if (raw.n > 0 && memchr(raw.p, '\\', raw.n) != NULL)
-        tl_yajl_string(json, &text);
-    uint32_t name = tl_value_keep(&l->trace->events, text.n > 0 ? (tl_text){ text.v, text.n } : raw, TL_TEXT_MAX);
+    tl_json_read_string(json, &text);
+    uint32_t name = tl_value_keep(&l->trace->events, (tl_text){ text.n > 0 ? text.v : "", text.n }, TL_TEXT_MAX);
     tl_bytes_free(&text);
     return name;
 }

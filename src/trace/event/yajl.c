@@ -161,22 +161,6 @@ bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, si
     return whole && text.n > 0 && text.p[0] == '{';
 }
 
-static int on_text(void *out, const unsigned char *p, size_t n)
-{
-    tl_bytes_put(out, p, n);
-    return 1;
-}
-
-void tl_yajl_string(tl_text json, tl_bytes *out)
-{
-    static const yajl_callbacks text_alone = { .yajl_string = on_text };
-    yajl_alloc_funcs memory = { tl_mem_get, tl_mem_resize, tl_mem_drop, NULL };
-    yajl_handle h = yajl_alloc(&text_alone, &memory, out);
-
-    (void)yajl_parse(h, (const unsigned char *)json.p, json.n);
-    yajl_free(h);
-}
-
 void tl_yajl_scratch_free(tl_yajl_scratch *scratch)
 {
     free(scratch->text);

@@ -1,4 +1,4 @@
-/* meta.c - parses the small document around traceEvents, with yajl.
+/* meta.c - reads the small document around traceEvents, or what can be recognised of it.
  *
  * A value counts by its position; everything else is skipped, at any depth:
  *
@@ -14,85 +14,118 @@
  * Of equal keys the last counts; but once a distributedInfo has a rank, later ones are ignored: a look at the head of a
  * file, the only part of most files that is read before the reading proper, must find the same rank.
  */
-#include "internal.h"
+#include "tlmpi/trace/meta.h"
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/log.h"
-#include "tlmpi/trace/text/repair.h"
+#include "tlmpi/trace/text/json.h"
 #include <stdio.h>
-#include <yajl/yajl_parse.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Limits against malicious documents: what is kept. */
 #define GROUPS_MAX ((size_t)65536)
 #define RANKS_MAX  ((size_t)16 << 20)
 
-#define DIGITS "-0123456789\""
-#define KEY(word, begins, depth, traces_alone)                                                                         \
-    {                                                                                                                  \
-        word, begins, depth, traces_alone, TL_TAKE_NOTHING, 0, 0                                                       \
-    }
-#define TAKEN(word, begins, depth, traces_alone, take, field)                                                          \
-    {                                                                                                                  \
-        word, begins, depth, traces_alone, take, offsetof(tl_meta, field), sizeof((tl_meta *)NULL)->field              \
-    }
+/* A known key: what its value is used for. */
+typedef struct known_key {
+    const char *word;
+    const char *begins; /* first bytes that its value may have */
+    unsigned depth;     /* number of brackets open around it: 1 in the document, 2 in distributedInfo; a host may be in
+                         * either */
+    bool traces_alone;  /* only a trace has it */
+    enum { NOTHING, TEXT, HOST, COUNT, BASE, DEVICES, INFO, GROUPS } use;
+    size_t at, size; /* of a text or count: offset in tl_meta, and size there */
+} known_key;
 
-const tl_meta_key tl_meta_keys[TL_META_KEYS] = {
-    KEY("schemaVersion", DIGITS, 1, false),
-    KEY("deviceProperties", "[", 1, true),
-    [TL_META_INFO] = KEY("distributedInfo", "{", 1, true),
-    TAKEN("baseTimeNanoseconds", DIGITS, 1, true, TL_TAKE_BASE, base_ns),
-    KEY("displayTimeUnit", "\"", 1, false),
-    KEY("traceEvents", "[", 1, false),
-    TAKEN("traceName", "\"", 1, true, TL_TAKE_TEXT, trace_name),
-    KEY("trace_id", "\"", 1, false),
-    TAKEN("host_name", "\"", 1, false, TL_TAKE_HOST, host),
-    TAKEN("hostname", "\"", 1, false, TL_TAKE_HOST, host),
-    TAKEN("hostName", "\"", 1, false, TL_TAKE_HOST, host),
-    TAKEN("HostName", "\"", 1, false, TL_TAKE_HOST, host),
-    TAKEN("HOSTNAME", "\"", 1, false, TL_TAKE_HOST, host),
-    TAKEN("Hostname", "\"", 1, false, TL_TAKE_HOST, host),
-    TAKEN("backend", "\"", 2, false, TL_TAKE_TEXT, backend),
-    TAKEN("rank", DIGITS, 2, false, TL_TAKE_COUNT, rank),
-    TAKEN("world_size", DIGITS, 2, false, TL_TAKE_COUNT, world_size),
-    KEY("pg_count", DIGITS, 2, false),
-    KEY("pg_config", "[{", 2, false),
-    TAKEN("nccl_version", "\"", 2, false, TL_TAKE_TEXT, library[TL_NCCL]),
-    TAKEN("pytorch_version", "\"", 1, false, TL_TAKE_TEXT, library[TL_PYTORCH]),
-    TAKEN("torch_version", "\"", 1, false, TL_TAKE_TEXT, library[TL_PYTORCH]),
-    TAKEN("cuda_runtime_version", DIGITS, 1, false, TL_TAKE_TEXT, library[TL_CUDA]),
-    TAKEN("cuda_driver_version", DIGITS, 1, false, TL_TAKE_TEXT, library[TL_CUDA_DRIVER]),
-    TAKEN("hip_runtime_version", DIGITS, 1, false, TL_TAKE_TEXT, library[TL_HIP]),
-    TAKEN("hip_driver_version", DIGITS, 1, false, TL_TAKE_TEXT, library[TL_HIP_DRIVER]),
-    TAKEN("cupti_version", DIGITS, 1, false, TL_TAKE_TEXT, library[TL_CUPTI]),
+#define DIGITS       "-0123456789\""
+#define PLACE(field) offsetof(tl_meta, field), sizeof((tl_meta *)NULL)->field
+static const known_key keys[] = {
+    { "schemaVersion", DIGITS, 1, false, NOTHING, 0, 0 },
+    { "deviceProperties", "[", 1, true, DEVICES, 0, 0 },
+    { "distributedInfo", "{", 1, true, INFO, 0, 0 },
+    { "baseTimeNanoseconds", DIGITS, 1, true, BASE, PLACE(base_ns) },
+    { "displayTimeUnit", "\"", 1, false, NOTHING, 0, 0 },
+    { "traceEvents", "[", 1, false, NOTHING, 0, 0 },
+    { "traceName", "\"", 1, true, TEXT, PLACE(trace_name) },
+    { "trace_id", "\"", 1, false, NOTHING, 0, 0 },
+    { "host_name", "\"", 1, false, HOST, PLACE(host) },
+    { "hostname", "\"", 1, false, HOST, PLACE(host) },
+    { "hostName", "\"", 1, false, HOST, PLACE(host) },
+    { "HostName", "\"", 1, false, HOST, PLACE(host) },
+    { "HOSTNAME", "\"", 1, false, HOST, PLACE(host) },
+    { "Hostname", "\"", 1, false, HOST, PLACE(host) },
+    { "backend", "\"", 2, false, TEXT, PLACE(backend) },
+    { "rank", DIGITS, 2, false, COUNT, PLACE(rank) },
+    { "world_size", DIGITS, 2, false, COUNT, PLACE(world_size) },
+    { "pg_count", DIGITS, 2, false, NOTHING, 0, 0 },
+    { "pg_config", "[{", 2, false, GROUPS, PLACE(groups) },
+    { "nccl_version", "\"", 2, false, TEXT, PLACE(library[TL_NCCL]) },
+    { "pytorch_version", "\"", 1, false, TEXT, PLACE(library[TL_PYTORCH]) },
+    { "torch_version", "\"", 1, false, TEXT, PLACE(library[TL_PYTORCH]) },
+    { "cuda_runtime_version", DIGITS, 1, false, TEXT, PLACE(library[TL_CUDA]) },
+    { "cuda_driver_version", DIGITS, 1, false, TEXT, PLACE(library[TL_CUDA_DRIVER]) },
+    { "hip_runtime_version", DIGITS, 1, false, TEXT, PLACE(library[TL_HIP]) },
+    { "hip_driver_version", DIGITS, 1, false, TEXT, PLACE(library[TL_HIP_DRIVER]) },
+    { "cupti_version", DIGITS, 1, false, TEXT, PLACE(library[TL_CUPTI]) },
 };
+enum { NKEYS = sizeof keys / sizeof keys[0] };
 
-size_t tl_meta_key_of(tl_text word)
+/* Returns the known key of a word; NULL: none. */
+static const known_key *key_of(tl_text word)
 {
-    size_t k = 0;
-    while (k < TL_META_KEYS && !tl_text_is(word, tl_meta_keys[k].word))
-        k++;
-    return k;
-}
-
-typedef enum position { OUTSIDE, DOCUMENT, DEVICES, DEVICE, DISTRIBUTED, GROUP_LIST, GROUP_MAP, GROUP, RANKS } position;
-
-typedef struct parsing {
-    tl_meta *meta;
-    position path[8];    /* the longest path: outside, document, distributed, group list, group, ranks */
-    unsigned at;         /* path[at]: position of the parser */
-    uint64_t ignored;    /* number of open brackets of a value that is skipped */
-    TL_VEC(char) key;    /* key of the next value; yajl may overwrite a key while it reads the value */
-    tl_pg_config *group; /* the current group; NULL: beyond the limit */
-    size_t nranks;       /* over all groups */
-    bool told;           /* a distributedInfo with a rank has ended */
-    bool whole;          /* the outermost value has ended */
-} parsing;
-
-static bool key_is(const parsing *p, const char *word)
-{
-    return tl_text_is((tl_text){ p->key.v, p->key.n }, word);
+    for (size_t k = 0; k < NKEYS; k++)
+        if (tl_text_is(word, keys[k].word))
+            return &keys[k];
+    return NULL;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- values */
+
+typedef struct reading {
+    tl_meta *meta;
+    const char *end; /* of the text: a number or string that ends here may be truncated, and does not count */
+    tl_bytes string; /* scratch: the last string */
+    size_t nranks;   /* over all groups */
+} reading;
+
+typedef void member_reader(reading *r, tl_text key, tl_text value);
+
+static void read_members(reading *r, tl_text rest, member_reader *read)
+{
+    tl_text key, value;
+    while (tl_json_member(&rest, &key, &value))
+        read(r, key, value);
+}
+
+/* Returns the text after the first bracket of an object or array, which may be truncated: its last bracket, if it is
+ * there, ends an iteration. */
+static tl_text after_bracket(tl_text value)
+{
+    return (tl_text){ value.p + 1, value.n - 1 };
+}
+
+static bool is_whole(const reading *r, tl_text value)
+{
+    return value.p + value.n < r->end;
+}
+
+/* Finds the text of a whole number or string; false: the value is neither. */
+static bool read_scalar(reading *r, tl_text value, tl_text *out)
+{
+    const size_t sign = *value.p == '-' || *value.p == '+';
+
+    if (!is_whole(r, value))
+        return false;
+    if (*value.p == '"') {
+        r->string.n = 0;
+        tl_json_read_string(value, &r->string);
+        *out = (tl_text){ r->string.n > 0 ? r->string.v : "", r->string.n };
+        return true;
+    }
+    *out = *value.p == '+' ? after_bracket(value) : value;
+    return value.n > sign && tl_is_digit(value.p[sign]);
+}
 
 /* Copies a text of the file, truncated to the room and made printable. */
 static void set_shown(char *out, size_t cap, tl_text t)
@@ -102,8 +135,7 @@ static void set_shown(char *out, size_t cap, tl_text t)
 
     while (n < t.n && n > 0 && ((unsigned char)t.p[n] & 0xc0) == 0x80) /* not inside a character */
         n--;
-    if (n > 0)
-        memcpy(raw, t.p, n);
+    memcpy(raw, t.p, n);
     raw[n] = '\0';
     tl_printable(out, cap, raw);
 }
@@ -126,282 +158,343 @@ static void set_base(tl_meta *meta, tl_text digits)
     meta->has_base = true;
 }
 
-/* Removes the groups at the begin of a pg_config: the last pg_config counts. */
+static void set_device(reading *r, tl_text key, tl_text value)
+{
+    tl_text name;
+    if (tl_text_is(key, "name") && read_scalar(r, value, &name))
+        set_shown(r->meta->device, sizeof r->meta->device, name);
+}
+
+static void read_devices(reading *r, tl_text list)
+{
+    tl_text rest = after_bracket(list), device;
+
+    r->meta->ndevices = 0;
+    while (tl_json_element(&rest, &device))
+        if (*device.p == '{' && r->meta->ndevices++ == 0)
+            read_members(r, after_bracket(device), set_device);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- groups */
+
+static void add_rank(reading *r, tl_pg_config *group, tl_text number)
+{
+    const int64_t rank = count_of(number);
+
+    if (rank < 0 || r->nranks >= RANKS_MAX)
+        return;
+    tl_grow((void **)&group->ranks, &group->ranks_cap, group->nranks + 1, sizeof *group->ranks);
+    group->ranks[group->nranks++] = (int32_t)rank;
+    r->nranks++;
+}
+
+/* Sets the ranks of a group.  In a text anything but numbers, such as the dots of a shortened list, is skipped. */
+static void set_ranks(reading *r, tl_pg_config *group, tl_text value)
+{
+    const bool array = *value.p == '[';
+    tl_text rest = after_bracket(value), item;
+
+    if (!array && !read_scalar(r, value, &rest))
+        return;
+    r->nranks -= group->nranks;
+    group->nranks = 0;
+    while (array ? tl_json_element(&rest, &item) : tl_text_next(&rest, &item))
+        if (!array || read_scalar(r, item, &item))
+            add_rank(r, group, item);
+}
+
+static void set_owned(reading *r, char **out, tl_text value)
+{
+    tl_text text;
+    if (!read_scalar(r, value, &text))
+        return;
+    free(*out);
+    *out = tl_strndup(text.p, text.n);
+}
+
+/* Reads a member of the last group. */
+static void read_in_group(reading *r, tl_text key, tl_text value)
+{
+    tl_pg_config *group = &r->meta->groups.v[r->meta->groups.n - 1];
+
+    if (tl_text_is(key, "ranks"))
+        set_ranks(r, group, value);
+    else if (tl_text_is(key, "pg_name"))
+        set_owned(r, &group->name, value);
+    else if (tl_text_is(key, "pg_desc"))
+        set_owned(r, &group->desc, value);
+}
+
+static bool add_group(tl_meta *meta)
+{
+    if (meta->groups.n >= GROUPS_MAX)
+        return false;
+    tl_vec_push(&meta->groups, (tl_pg_config){ 0 });
+    return true;
+}
+
+/* Reads a group of a map: its key is its name, unless it has another. */
+static void read_group(reading *r, tl_text key, tl_text value)
+{
+    const bool text = value.n > 1 && value.p[0] == '"' && value.p[1] == '[' && is_whole(r, value);
+
+    if ((*value.p != '{' && *value.p != '[' && !text) || !add_group(r->meta))
+        return;
+    tl_pg_config *group = &r->meta->groups.v[r->meta->groups.n - 1];
+    set_owned(r, &group->name, (tl_text){ key.p - 1, key.n + 2 });
+    if (*value.p == '{')
+        read_members(r, after_bracket(value), read_in_group);
+    else
+        set_ranks(r, group, value);
+}
+
 static void clear_groups(tl_meta *meta)
 {
-    for (size_t i = 0; i < meta->groups.n; i++) {
-        free(meta->groups.v[i].name);
-        free(meta->groups.v[i].desc);
-        free(meta->groups.v[i].ranks);
+    TL_EACH (tl_pg_config, group, meta->groups) {
+        free(group->name);
+        free(group->desc);
+        free(group->ranks);
     }
     meta->groups.n = 0;
 }
 
-/* Begins a new group.  In a map of groups its key is its name, unless it has another. */
-static void begin_group(parsing *p)
+static void read_groups(reading *r, tl_text value)
 {
-    tl_meta *meta = p->meta;
+    tl_text rest = after_bracket(value), group;
 
-    p->group = NULL;
-    if (meta->groups.n >= GROUPS_MAX)
-        return;
-    tl_vec_room(&meta->groups);
-    p->group = &meta->groups.v[meta->groups.n++];
-    *p->group = (tl_pg_config){ .name = p->path[p->at] == GROUP_MAP ? tl_strndup(p->key.v, p->key.n) : NULL };
+    clear_groups(r->meta);
+    r->nranks = 0;
+    if (*value.p == '{')
+        read_members(r, rest, read_group);
+    else
+        while (tl_json_element(&rest, &group))
+            if (*group.p == '{' && add_group(r->meta))
+                read_members(r, after_bracket(group), read_in_group);
 }
 
-static void begin_ranks(parsing *p)
+/* ------------------------------------------------------------------------------------------------------- known keys */
+
+static member_reader read_info;
+
+static void read_known(reading *r, const known_key *key, tl_text value)
 {
-    p->nranks -= p->group != NULL ? p->group->nranks : 0;
-    if (p->group != NULL)
-        p->group->nranks = 0;
-}
+    char *place = (char *)r->meta + key->at;
+    tl_text t = { "", 0 };
+    const bool scalar = read_scalar(r, value, &t);
 
-static void add_rank(parsing *p, tl_text t)
-{
-    tl_pg_config *g = p->group;
-    int64_t rank = count_of(t);
-
-    if (g == NULL || rank < 0 || p->nranks >= RANKS_MAX)
-        return;
-    tl_grow((void **)&g->ranks, &g->ranks_cap, g->nranks + 1, sizeof *g->ranks);
-    g->ranks[g->nranks++] = (int32_t)rank;
-    p->nranks++;
-}
-
-/* Reads "[0, 1, ..., 7]"; anything but numbers, such as the dots of a shortened list, is skipped. */
-static void read_ranks(parsing *p, tl_text t)
-{
-    tl_text item;
-    begin_ranks(p);
-    while (tl_text_next(&t, &item))
-        add_rank(p, item);
-}
-
-/* Reads a number or text of the document or of distributedInfo. */
-static void set_known(parsing *p, tl_text t)
-{
-    size_t k = tl_meta_key_of((tl_text){ p->key.v, p->key.n });
-    const tl_meta_key *key = &tl_meta_keys[k < TL_META_KEYS ? k : 0];
-    char *place = (char *)p->meta + key->at;
-
-    if (key->take != TL_TAKE_HOST && (p->path[p->at] == DOCUMENT) != (key->depth == 1))
-        return;
-    if (key->take == TL_TAKE_BASE)
-        set_base(p->meta, t);
-    else if (key->take == TL_TAKE_COUNT)
+    r->meta->has_trace_keys |= key->traces_alone;
+    if (key->use == DEVICES && *value.p == '[')
+        read_devices(r, value);
+    else if (key->use == INFO && *value.p == '{' && r->meta->rank < 0)
+        read_members(r, after_bracket(value), read_info);
+    else if (key->use == GROUPS && (*value.p == '{' || *value.p == '['))
+        read_groups(r, value);
+    else if (key->use == BASE && is_whole(r, value))
+        set_base(r->meta, t);
+    else if (key->use == COUNT && scalar)
         memcpy(place, &(int64_t){ count_of(t) }, sizeof(int64_t));
-    else if (key->take != TL_TAKE_NOTHING)
+    else if ((key->use == TEXT || key->use == HOST) && scalar)
         set_shown(place, key->size, t);
 }
 
-static void set_in_group(parsing *p, tl_text t)
+/* Reads a member of distributedInfo. */
+static void read_info(reading *r, tl_text word, tl_text value)
 {
-    char **name = key_is(p, "pg_name") ? &p->group->name : key_is(p, "pg_desc") ? &p->group->desc : NULL;
-
-    if (key_is(p, "ranks"))
-        read_ranks(p, t);
-    if (name == NULL)
-        return;
-    free(*name);
-    *name = tl_strndup(t.p, t.n);
+    const known_key *key = key_of(word);
+    if (key != NULL && (key->depth == 2 || key->use == HOST))
+        read_known(r, key, value);
 }
 
-/* ------------------------------------------------------------------------------------------------- yajl's callbacks */
-
-static int on_scalar(void *ctx, const unsigned char *bytes, size_t n)
+/* Reads a member of the document. */
+static void read_member(reading *r, tl_text word, tl_text value)
 {
-    parsing *p = ctx;
-    const position at = p->path[p->at];
-    const tl_text t = { n > 0 ? (const char *)bytes : "", n };
+    const known_key *key = key_of(word);
 
-    if (p->ignored > 0)
-        return 1;
-    if (at == DOCUMENT || at == DISTRIBUTED) {
-        set_known(p, t);
-    } else if (at == DEVICE && p->meta->ndevices == 1 && key_is(p, "name")) {
-        set_shown(p->meta->device, sizeof p->meta->device, t);
-    } else if (at == GROUP_MAP && n > 0 && t.p[0] == '[') {
-        begin_group(p);
-        read_ranks(p, t);
-    } else if (at == GROUP && p->group != NULL) {
-        set_in_group(p, t);
-    } else if (at == RANKS) {
-        add_rank(p, t);
-    }
-    return 1;
+    r->meta->has_schema |= tl_text_is(word, "schema");
+    r->meta->has_nodes |= tl_text_is(word, "nodes");
+    if (key != NULL && key->depth == 1)
+        read_known(r, key, value);
 }
-
-static int on_number(void *ctx, const char *text, size_t n)
-{
-    return on_scalar(ctx, (const unsigned char *)text, n);
-}
-
-static int on_key(void *ctx, const unsigned char *bytes, size_t n)
-{
-    parsing *p = ctx;
-    tl_meta *meta = p->meta;
-
-    if (p->ignored > 0)
-        return 1;
-    tl_grow((void **)&p->key.v, &p->key.cap, n + 1, 1);
-    if (n > 0)
-        memcpy(p->key.v, bytes, n);
-    p->key.n = n;
-    if (p->path[p->at] == DOCUMENT) {
-        size_t known = tl_meta_key_of((tl_text){ p->key.v, n });
-        meta->has_schema = meta->has_schema || key_is(p, "schema");
-        meta->has_nodes = meta->has_nodes || key_is(p, "nodes");
-        meta->has_trace_keys = meta->has_trace_keys || (known < TL_META_KEYS && tl_meta_keys[known].traces_alone);
-    }
-    return 1;
-}
-
-/* Handles a value that is neither number nor text. */
-static int on_null(void *ctx)
-{
-    parsing *p = ctx;
-    if (p->ignored == 0 && p->path[p->at] == DOCUMENT && key_is(p, "baseTimeNanoseconds"))
-        p->meta->bad_base = true;
-    return 1;
-}
-
-static int on_boolean(void *ctx, int value)
-{
-    (void)value;
-    return on_null(ctx);
-}
-
-/* Returns the position inside of an object or array that begins now; OUTSIDE: it is skipped. */
-static position position_of(const parsing *p, bool object)
-{
-    switch (p->path[p->at]) {
-    case OUTSIDE:
-        return object ? DOCUMENT : OUTSIDE;
-    case DOCUMENT:
-        return object && !p->told && key_is(p, "distributedInfo") ? DISTRIBUTED
-               : !object && key_is(p, "deviceProperties")         ? DEVICES
-                                                                  : OUTSIDE;
-    case DEVICES:
-        return object ? DEVICE : OUTSIDE;
-    case DISTRIBUTED:
-        return !key_is(p, "pg_config") ? OUTSIDE : object ? GROUP_MAP : GROUP_LIST;
-    case GROUP_LIST:
-        return object ? GROUP : OUTSIDE;
-    case GROUP_MAP:
-        return object ? GROUP : RANKS;
-    case GROUP:
-        return !object && key_is(p, "ranks") ? RANKS : OUTSIDE;
-    default:
-        return OUTSIDE;
-    }
-}
-
-static int on_open(parsing *p, bool object)
-{
-    position to = p->ignored == 0 ? position_of(p, object) : OUTSIDE;
-
-    (void)on_null(p);
-    if (to == OUTSIDE) {
-        p->ignored++;
-        return 1;
-    }
-    if (to == DEVICES)
-        p->meta->ndevices = 0;
-    p->meta->ndevices += to == DEVICE;
-    if (to == GROUP_LIST || to == GROUP_MAP) {
-        clear_groups(p->meta);
-        p->nranks = 0;
-    }
-    if (to == GROUP || (to == RANKS && p->path[p->at] == GROUP_MAP))
-        begin_group(p);
-    else if (to == RANKS)
-        begin_ranks(p);
-    p->path[++p->at] = to;
-    return 1;
-}
-
-static int on_start_map(void *ctx)
-{
-    return on_open(ctx, true);
-}
-
-static int on_start_array(void *ctx)
-{
-    return on_open(ctx, false);
-}
-
-static int on_end(void *ctx)
-{
-    parsing *p = ctx;
-    if (p->ignored > 0) {
-        p->ignored--;
-    } else {
-        p->told = p->told || (p->path[p->at] == DISTRIBUTED && p->meta->rank >= 0);
-        p->at--;
-    }
-    p->whole = p->at == 0 && p->ignored == 0;
-    return 1;
-}
-
-static const yajl_callbacks callbacks = {
-    .yajl_null = on_null,
-    .yajl_boolean = on_boolean,
-    .yajl_number = on_number,
-    .yajl_string = on_scalar,
-    .yajl_start_map = on_start_map,
-    .yajl_map_key = on_key,
-    .yajl_end_map = on_end,
-    .yajl_start_array = on_start_array,
-    .yajl_end_array = on_end,
-};
 
 /* ----------------------------------------------------------------------------------------------------- the document */
 
-/* Parses the text once.  told: an earlier text has given the rank.  *refused: the text is invalid JSON, not truncated,
- * and a repair may help.  yajl is not told the end of the text, since it would take a truncated number for a complete
- * one. */
-static tl_status parse_once(tl_text text, bool told, tl_meta *meta, bool *refused, tl_error *err)
-{
-    parsing p = { .meta = meta, .told = told };
-    yajl_alloc_funcs memory = { tl_mem_get, tl_mem_resize, tl_mem_drop, NULL };
-    yajl_handle h = yajl_alloc(&callbacks, &memory, &p);
-    tl_status st = TL_OK;
-
-    yajl_config(h, yajl_dont_validate_strings, 1);
-    yajl_config(h, yajl_allow_trailing_garbage, 1);
-    *refused = yajl_parse(h, (const unsigned char *)text.p, text.n) == yajl_status_error;
-    if (*refused) {
-        size_t at = yajl_get_bytes_consumed(h);
-        unsigned char *words = yajl_get_error(h, 0, NULL, 0);
-        st = tl_fail(err, TL_EINPUT, "byte %zu of the metadata: expected JSON, found none (%.*s)", at,
-                     (int)strcspn((const char *)words, "\n"), (const char *)words);
-        yajl_free_error(h, words);
-    } else if (!p.whole) {
-        st = tl_fail(err, TL_EINPUT, "byte %zu of the metadata: expected the rest of it, found the end", text.n);
-    }
-    yajl_free(h);
-    free(p.key.v);
-    return st;
-}
-
-/* A document that yajl rejects is parsed again in a repaired copy, whose values replace those of the first pass. */
 tl_status tl_meta_parse(const char *text, size_t n, tl_meta *meta, tl_error *err)
 {
     const size_t mark = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* byte order mark */
-    const tl_text document = { n > 0 ? text + mark : "", n - mark };
-    const bool told = meta->rank >= 0;
-    bool refused, ignored;
+    tl_text rest = { n > 0 ? text + mark : "", n - mark }, document;
+    tl_grammar g = { 0 };
+    tl_status st = TL_OK;
 
-    tl_status st = parse_once(document, told, meta, &refused, err);
-    if (!refused || n > SIZE_MAX / 4)
-        return st;
-    char *repaired = tl_malloc(4 * document.n);
-    size_t length = tl_repair_json(document.p, document.n, repaired);
-    st = parse_once((tl_text){ repaired, length }, told, meta, &ignored, NULL);
-    free(repaired);
+    const size_t valid = tl_grammar_run(&g, rest.p, rest.n);
+    const bool refused = valid < rest.n && !tl_grammar_is_over(&g);
+    if (refused)
+        st = tl_fail(err, TL_EINPUT, "byte %zu of the metadata: expected %s", mark + valid, tl_grammar_wants(&g));
+    else if (!tl_grammar_is_over(&g))
+        st = tl_fail(err, TL_EINPUT, "byte %zu of the metadata: expected the rest of it, found the end", n);
+    tl_grammar_free(&g);
+    reading r = { .meta = meta, .end = rest.p + valid + refused }; /* the refused byte ends a number */
+    rest.n = valid;
+    if (tl_json_element(&rest, &document) && *document.p == '{')
+        read_members(&r, after_bracket(document), read_member);
+    tl_bytes_free(&r.string);
     return st;
 }
+
+/* ------------------------------------------------------------------------------------------------------ damaged text
+ *
+ * The known keys are found by their names; brackets around a key are ignored, since one may be missing.  A key counts
+ * if its value begins as it should, and once; keys of distributedInfo count after its name, up to the next key of the
+ * document.  Of an array or object the valid part is read:
+ *
+ *     {"a": 1, "deviceProperties": [{"id": 0, "name": "A"100"}], "distributedInfo": {"rank": 3, ...
+ *              ^ one device without a name                       ^ rank 3
+ */
+
+/* Returns the known key in quotes at the beginning of the text; NULL: none. */
+static const known_key *key_at(tl_text t)
+{
+    enum { LONGEST = sizeof "cuda_runtime_version" }; /* with its last quote */
+    const char *end = memchr(t.p + 1, '"', t.n - 1 < LONGEST ? t.n - 1 : LONGEST);
+    return end != NULL ? key_of((tl_text){ t.p + 1, (size_t)(end - t.p) - 1 }) : NULL;
+}
+
+/* Reads the value of the known key at the beginning of the text.  Returns whether there is one. */
+static bool salvage_value(reading *r, const known_key *key, tl_text rest)
+{
+    tl_text word, value;
+    tl_grammar g = { 0 };
+
+    if (!tl_json_member(&rest, &word, &value) || strchr(key->begins, *value.p) == NULL)
+        return false;
+    rest = (tl_text){ value.p, (size_t)(rest.p + rest.n - value.p) };
+    const size_t n = tl_grammar_run(&g, rest.p, rest.n);
+    const bool over = tl_grammar_is_over(&g) || (n < rest.n && tl_grammar_step(&g, ' ') && tl_grammar_is_over(&g)),
+               part = over || g.depth > 0;
+    tl_grammar_free(&g);
+    r->end = rest.p + n + over;
+    rest.n = n;
+    if (part && tl_json_element(&rest, &value))
+        read_known(r, key, value);
+    return part;
+}
+
+static void salvage(tl_text t, tl_meta *meta)
+{
+    reading r = { .meta = meta };
+    bool in_info = false, seen[NKEYS] = { false };
+
+    for (const char *quote; (quote = t.n > 0 ? memchr(t.p, '"', t.n) : NULL) != NULL;) {
+        const tl_text at = { quote, t.n - (size_t)(quote - t.p) };
+        const known_key *key = key_at(at);
+        t = after_bracket(at);
+        if (key == NULL)
+            continue;
+        if (key->depth == 1 && key->use != HOST)
+            in_info = key->use == INFO && meta->rank < 0;
+        if (key->use == INFO)
+            meta->has_trace_keys = true;
+        else if (!seen[key - keys] && (key->depth == 1 || in_info))
+            seen[key - keys] = salvage_value(&r, key, at);
+    }
+    tl_bytes_free(&r.string);
+}
+
+tl_status tl_document_read(const tl_split *split, tl_meta *meta, tl_error *err)
+{
+    const tl_text text = { split->doc != NULL ? split->doc : "", split->ndoc };
+
+    if (split->bare)
+        return TL_OK;
+    if (split->fault_at == UINT64_MAX)
+        return tl_meta_parse(text.p, text.n, meta, err);
+    salvage(text, meta);
+    return TL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the last bytes
+ *
+ *     ... {"ph": "X", "args": {"grid": [1, 1, 1], "stream": 7}}], "distributedInfo": {"rank": 3}, "traceName": "t"}
+ *                                             ^                 ^ after this bracket the text closes as a document does
+ *                                             | after this one it does not
+ */
+
+#define TAIL ((size_t)1 << 20)
+
+/* Largest number of bytes looked at per byte of the tail: only a malicious text has long rests after brackets that
+ * fail. */
+#define LOOKS_MAX 64
+
+/* Returns how many bytes continue as a text does after a member of the document: to the closing brace and the end, or
+ * to the truncation. */
+static size_t length_of_rest(tl_text rest)
+{
+    tl_grammar g = { 0 };
+
+    (void)tl_grammar_run(&g, "{\"\":[]", 6);
+    size_t n = tl_grammar_run(&g, rest.p, rest.n);
+    while (n < rest.n && strchr(" \t\n\v\f\r", rest.p[n]) != NULL) /* or 0 */
+        n++;
+    tl_grammar_free(&g);
+    return n;
+}
+
+/* Returns the text after the document's array, or, if that lies before the text, after the first member that ends with
+ * a bracket: it closes as the document does.  Empty: none. */
+static tl_text after_array(tl_text t)
+{
+    size_t looks = 0;
+
+    for (size_t i = 0; i < t.n && looks / LOOKS_MAX < t.n; i++) {
+        if (t.p[i] != ']' && t.p[i] != '}')
+            continue;
+        const tl_text rest = { t.p + i + 1, t.n - i - 1 };
+        const size_t n = length_of_rest(rest);
+        if (n == rest.n)
+            return rest;
+        looks += n + 1;
+    }
+    return (tl_text){ "", 0 };
+}
+
+/* Reads the last bytes of the text; returns how many are in buf, which has room for 2 * TAIL, and n bytes at first. */
+static size_t read_tail(tl_source *source, char *buf, size_t n)
+{
+    size_t got;
+
+    while (tl_source_read(source, buf + n, 2 * TAIL - n, &got, NULL) == TL_OK && got > 0) {
+        n += got;
+        if (n == 2 * TAIL) {
+            memmove(buf, buf + TAIL, TAIL);
+            n = TAIL;
+        }
+    }
+    return n;
+}
+
+void tl_tail_read(const char *path, tl_source *source, tl_text after, tl_meta *meta)
+{
+    char *buf = tl_malloc(2 * TAIL);
+    bool packed = tl_source_packing(source) != NULL;
+    size_t n = packed ? (after.n < TAIL ? after.n : TAIL) : 0;
+    tl_source *plain = NULL;
+
+    if (n > 0)
+        memcpy(buf, after.p + after.n - n, n);
+    if (packed) {
+        n = read_tail(source, buf, n);
+    } else if (tl_source_open(path, &plain, NULL) == TL_OK) {
+        uint64_t size = tl_source_file_size(plain);
+        if (tl_source_seek(plain, size > TAIL ? size - TAIL : 0, NULL) == TL_OK)
+            n = read_tail(plain, buf, 0);
+        tl_source_close(plain);
+    }
+    reading r = { .meta = meta, .end = buf + n };
+    read_members(&r, after_array((tl_text){ buf, n }), read_member);
+    tl_bytes_free(&r.string);
+    free(buf);
+}
+
+/* -------------------------------------------------------------------------------------------------------- versions */
 
 /* Versions of CUDA are 1000 major + 10 minor, of HIP 10,000,000 major + 100,000 minor + patch. */
 static void version_in_words(tl_library library, const char *version, char *out, size_t n)

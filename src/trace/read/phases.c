@@ -5,10 +5,8 @@
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/model/table.h"
-#include "tlmpi/trace/event/fields.h"
 #include "tlmpi/trace/text/grammar.h"
 #include "tlmpi/trace/text/json.h"
-#include "tlmpi/trace/text/repair.h"
 #include "tlmpi/trace/text/source.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +31,7 @@ typedef struct reading {
     tl_grammar grammar;
     told name_told, step_told, rank_told, duration_told; /* of the current line */
     tl_phase_record record;
-    tl_bytes name, mended;
+    tl_bytes name;
 } reading;
 
 /* ----------------------------------------------------------------------------------------------------------- a line */
@@ -46,24 +44,6 @@ static told read_int(tl_text text, int32_t *out)
     return well ? TOLD_WELL : TOLD_WRONG;
 }
 
-/* Reads the name as for an event: escapes resolved, bytes that a string may not have replaced. */
-static told read_name(reading *r, tl_text json)
-{
-    bool plain = true;
-
-    for (size_t i = 0; i < json.n; i++)
-        plain = plain && json.p[i] >= ' ' && json.p[i] != '\\' && (json.p[i] & 0x80) == 0;
-    r->name.n = 0;
-    if (plain) {
-        tl_text string = tl_json_string(json);
-        tl_bytes_put(&r->name, string.p, string.n);
-    } else {
-        tl_grow((void **)&r->mended.v, &r->mended.cap, 4 * json.n, 1);
-        tl_yajl_string((tl_text){ r->mended.v, tl_repair_json(json.p, json.n, r->mended.v) }, &r->name);
-    }
-    return r->name.n > 0 ? TOLD_WELL : TOLD_WRONG;
-}
-
 /* Reads a key.  Numbers in quotes count as numbers.  The hash of metadata does not depend on the order of keys. */
 static void read_member(reading *r, tl_text key, tl_text value)
 {
@@ -71,7 +51,9 @@ static void read_member(reading *r, tl_text key, tl_text value)
     tl_text number = *value.p == '"' ? tl_json_string(value) : value;
 
     if (tl_text_is(key, "name")) {
-        r->name_told = read_name(r, value);
+        r->name.n = 0;
+        tl_json_read_string(value, &r->name);
+        r->name_told = r->name.n > 0 ? TOLD_WELL : TOLD_WRONG;
     } else if (tl_text_is(key, "step")) {
         r->step_told = read_int(number, &record->step);
     } else if (tl_text_is(key, "rank")) {
@@ -217,7 +199,6 @@ void tl_phases_read(const char *path, int32_t named_rank, void (*take)(void *arg
     }
     tl_grammar_free(&r.grammar);
     tl_bytes_free(&r.name);
-    tl_bytes_free(&r.mended);
     free(buf);
     tl_source_close(source);
 }

@@ -1,7 +1,9 @@
-/* json.c - skips over values. */
+/* json.c - skips over values; resolves the escapes of a string with yajl. */
 #include "tlmpi/trace/text/json.h"
+#include "tlmpi/trace/text/repair.h"
 #include <stdint.h>
 #include <string.h>
+#include <yajl/yajl_parse.h>
 
 /* White space as in the grammar. */
 static bool is_blank(char c)
@@ -111,4 +113,30 @@ tl_text tl_json_value(tl_text object, const char *key)
         if (tl_text_is(at, key))
             found = value;
     return found;
+}
+
+static int on_string(void *out, const unsigned char *p, size_t n)
+{
+    tl_bytes_put(out, p, n);
+    return 1;
+}
+
+void tl_json_read_string(tl_text value, tl_bytes *out)
+{
+    static const yajl_callbacks text_alone = { .yajl_string = on_string };
+    yajl_alloc_funcs memory = { tl_mem_get, tl_mem_resize, tl_mem_drop, NULL };
+    const tl_text string = tl_json_string(value);
+    bool plain = true;
+
+    for (size_t i = 0; i < string.n; i++)
+        plain = plain && string.p[i] >= ' ' && string.p[i] != '\\' && (string.p[i] & 0x80) == 0;
+    if (plain) {
+        tl_bytes_put(out, string.p, string.n);
+        return;
+    }
+    char *repaired = tl_malloc(4 * value.n);
+    yajl_handle h = yajl_alloc(&text_alone, &memory, out);
+    (void)yajl_parse(h, (const unsigned char *)repaired, tl_repair_json(value.p, value.n, repaired));
+    yajl_free(h);
+    free(repaired);
 }

@@ -165,7 +165,4 @@ bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, si
 
 void tl_yajl_scratch_free(tl_yajl_scratch *scratch);
 
-/* Appends the text of a JSON string, escapes resolved; nothing if it is not a string. */
-void tl_yajl_string(tl_text json, tl_bytes *out);
-
 #endif

@@ -10,6 +10,7 @@
 #ifndef TLMPI_TRACE_TEXT_JSON_H
 #define TLMPI_TRACE_TEXT_JSON_H
 
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/base/text.h"
 
 /* Returns the text between the brackets of an object or array; empty: the value is neither. */
@@ -27,5 +28,9 @@ tl_text tl_json_value(tl_text object, const char *key);
 
 /* Returns the text between the quotes of a string, escapes not resolved; empty: the value is not a string. */
 tl_text tl_json_string(tl_text value);
+
+/* Appends the text of a string, escapes resolved and repaired as the text of an event is (repair.h); nothing if the
+ * value is not a string. */
+void tl_json_read_string(tl_text value, tl_bytes *out);
 
 #endif
