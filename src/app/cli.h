@@ -86,6 +86,7 @@ struct tl_cli {
     int64_t skip;                /* reps */
     bool each, kernels, compare; /* reps: the table to print */
     tl_gates diff_fail_on;       /* diff */
+    int diff_run[2];             /* diff: of A and of B, as run.run */
     bool perfetto;               /* export: the only format; run: also write the slice */
     bool fuse;                   /* export: all of the traces */
     const char *kinds;           /* export; NULL: all */
@@ -233,8 +234,8 @@ struct tl_option_type {
 
 extern const tl_option_type tl_option_gates, tl_option_diff_gates, tl_option_switch, tl_option_text, tl_option_texts,
     tl_option_pattern, tl_option_count, tl_option_size, tl_option_top, tl_option_width, tl_option_run,
-    tl_option_compat_run, tl_option_format, tl_option_unit, tl_option_parser, tl_option_idle, tl_option_launch,
-    tl_option_peak, tl_option_clock, tl_option_share, tl_option_quantile, tl_option_ranges, tl_option_ranges_from_0,
-    tl_option_times;
+    tl_option_compat_run, tl_option_two_runs, tl_option_format, tl_option_unit, tl_option_parser, tl_option_idle,
+    tl_option_launch, tl_option_peak, tl_option_clock, tl_option_share, tl_option_quantile, tl_option_ranges,
+    tl_option_ranges_from_0, tl_option_times;
 
 #endif

@@ -240,10 +240,12 @@ int tl_diff_command(const tl_cli *cli)
         return code;
     }
     for (int i = 0; i < 2; i++) {
+        tl_cli own = *cli;
+        own.run.run = cli->diff_run[i];
         c.shown[i] = c.path[i] = cli->words[i];
         if (tl_is_result(cli->words[i]))
             continue;
-        code = code <= TL_EXIT_PARTIAL ? tl_passing_add(&results, i, cli, &cli->words[i], 1) : code;
+        code = code <= TL_EXIT_PARTIAL ? tl_passing_add(&results, i, &own, &cli->words[i], 1) : code;
         partial |= code == TL_EXIT_PARTIAL;
         c.path[i] = results.path[i];
     }

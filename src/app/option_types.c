@@ -146,6 +146,19 @@ static tl_status store_choice(const tl_option_given *o, void *at)
     return check_fits(o, fits);
 }
 
+/* Stores two choices, int[2]; one word stands for both. */
+static tl_status store_two(const tl_option_given *o, void *at)
+{
+    const size_t n = strcspn(o->text, ",");
+    const char *second = o->text[n] == ',' ? o->text + n + 1 : o->text;
+    char first[16] = "";
+    tl_option_given part = { o->type, o->option, first, o->err };
+    snprintf(first, sizeof first, "%.*s", n < sizeof first ? (int)n : 0, o->text);
+    tl_status st = store_choice(&part, at);
+    part.text = second;
+    return st == TL_OK ? store_choice(&part, (int *)at + 1) : st;
+}
+
 /* --------------------------------------------------------------------------------------- lists of numbers and times */
 
 /* Longest time that is accepted: ten years. */
@@ -256,6 +269,8 @@ const tl_option_type tl_option_run = { store_choice, .takes = "a number from 1, 
                                        .first = -1, .numbers = true };
 const tl_option_type tl_option_compat_run = { store_choice, .takes = "a number from 1, 'newest', 'list' or 'all'",
                                               .words = runs, .first = TL_ALL_RUNS, .numbers = true };
+const tl_option_type tl_option_two_runs = { store_two, .takes = "a number from 1 or 'newest', or two such, as 1,2",
+                                            .words = runs + 2, .numbers = true };
 const tl_option_type tl_option_idle = { store_thresholds, .thresholds = tl_idle_thresholds };
 const tl_option_type tl_option_launch = { store_thresholds, .thresholds = tl_launch_thresholds };
 const tl_option_type tl_option_peak = { store_thresholds, .thresholds = tl_peak_thresholds };

@@ -43,6 +43,12 @@ check "with three procs, too" sh -c 'sed "/^diff_run/,/^$/d" out > b; cmp a b'
 two_runs
 status 0 "$tlmpi" diff traces.h5 runs
 says out "run: the only one in A, 2 of 2 (alone compared) in B."
+status 0 "$tlmpi" diff traces.h5 runs --run 1
+says out "run: the only one in A, 1 of 2 (alone compared) in B."
+status 0 "$tlmpi" diff runs runs --run 1,newest
+says out "run: 1 of 2 (alone compared) in A, 2 of 2 (alone compared) in B."
+status 2 "$tlmpi" diff traces.h5 runs --run list
+says err "--run takes a number from 1 or 'newest', or two such, as 1,2, not 'list'"
 
 echo "-- tables"
 status 0 "$tlmpi" diff traces.h5 slower.h5 diff_step --format json

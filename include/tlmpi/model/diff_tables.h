@@ -29,7 +29,9 @@ TL_TABLE(diff_run, TL_DIFF_RUN_FIELDS);
     V(TL_DIFF_UNKNOWN, "unknown", "exposed communication that may be waiting or transfer in A or in B")                \
     V(TL_DIFF_COPY, "copy", "exposed copies and memsets")                                                              \
     V(TL_DIFF_IDLE, "idle", "no device work between the first and the last of the step")                               \
-    V(TL_DIFF_OUTSIDE, "outside", "before the first and after the last device work of the step")                       \
+    V(TL_DIFF_OUTSIDE, "outside",                                                                                      \
+      "before the first and after the last device work of the step; of a whole recording from the first operator or "  \
+      "launch to the first device work, and after the last device work while the host waits for it")                   \
     V(TL_DIFF_REST, "not_attributed",                                                                                  \
       "the median step less the mean of the middle steps, which the other rows describe; remainders of divisions")     \
     V(TL_DIFF_LONG, "long_steps",                                                                                      \
@@ -60,7 +62,8 @@ TL_LABELS(diff_part);
       "few from chance")                                                                                               \
     F(T, I32, sure, MEASURE, "",                                                                                       \
       "1: p_value is below verdict_alpha, and the absolute share at least verdict_least_cost (tlmpi describe "         \
-      "parameters)")
+      "parameters), and of compute the change at least diff_least of it; the step itself not if such compute makes "   \
+      "it")
 TL_TABLE(diff_step, TL_DIFF_STEP_FIELDS);
 
 /* Facts that words need: how many steps are compared of a side, and of how long a step the times are. */

@@ -27,21 +27,21 @@ typedef struct unit {
 
 typedef struct side {
     const tl_diff_side *in;
-    TL_VEC(int64_t) own;             /* ranks with device work, marks if any rank has, and a whole trace, ascending */
-    uint64_t *key;                   /* by own rank: the key of its unit */
-    TL_VEC(int64_t) ranks;           /* own ranks whose unit the other side has, too: these are compared; ascending */
-    uint32_t *unit;                  /* by rank: its index in diff.units */
-    double *weight;                  /* by rank: makes the units weigh as much as in A; the sum is ranks.n */
-    TL_VEC(int64_t) steps;           /* steps compared, ascending; a single step -1 if there are no marks */
-    cell *cells;                     /* by rank, then step */
-    int64_t *step_ns;                /* by step: the mean over ranks */
-    bool *middle, *is_long;          /* by step: between the quartiles of step_ns; far above the median */
-    TL_VEC(double) samples;          /* step times for the test */
-    double recorded;                 /* number of steps of the recording; 0: unknown */
-    double marks;                    /* marked steps of a rank, compared or not, in the mean */
-    bool marked;                     /* steps come from marks */
-    bool cut;                        /* compared ranks may lack device work of the last steps */
-    int64_t median_ns;               /* median time of the compared steps */
+    TL_VEC(int64_t) own;    /* ranks with device work, marks if any rank has, and a whole trace, ascending */
+    uint64_t *key;          /* by own rank: the key of its unit */
+    TL_VEC(int64_t) ranks;  /* own ranks whose unit the other side has, too: these are compared; ascending */
+    uint32_t *unit;         /* by rank: its index in diff.units */
+    double *weight;         /* by rank: makes the units weigh as much as in A; the sum is ranks.n */
+    TL_VEC(int64_t) steps;  /* steps compared, ascending; a single step -1 if there are no marks */
+    cell *cells;            /* by rank, then step */
+    int64_t *step_ns;       /* by step: the mean over ranks */
+    bool *middle, *is_long; /* by step: between the quartiles of step_ns; far above the median */
+    TL_VEC(double) samples; /* step times for the test */
+    double recorded;        /* number of steps of the recording; 0: unknown */
+    double marks;           /* marked steps of a rank, compared or not, in the mean */
+    bool marked;            /* steps come from marks */
+    bool cut;               /* compared ranks may lack device work of the last steps */
+    int64_t median_ns;      /* median time of the compared steps */
     /* Kernel time of collectives, by kind: of all, and of those that could not be matched. */
     int64_t comm_ns[TL_NCOLLECTIVES], unmatched_ns[TL_NCOLLECTIVES];
 } side;
@@ -62,7 +62,7 @@ typedef struct work {
     uint32_t kind, name, b_name, operator; /* indices in diff.names */
     uint32_t root;      /* index of the work with its sums: itself, or the work that it was joined to */
     bool aligned;       /* joined with works of other names: b_name is the name in B */
-    bool by_name;       /* aligned by equal names only */
+    bool by_name;       /* not replaced by a work with another name under the same operator */
     bool waits;         /* of an operator: it copies from the device, so that its host time holds waiting */
     uint8_t collective; /* of a collective: its kind */
     amount side[2];
@@ -79,7 +79,7 @@ typedef struct work {
 typedef struct series {
     uint32_t work, unit; /* indices in of[KERNELS] and diff.units */
     int32_t rank, side;
-    bool launched; /* counts only work whose launch is in the trace */
+    bool launched;     /* counts only work whose launch is in the trace */
     amount *step, sum; /* by step; over all steps */
 } series;
 
@@ -189,13 +189,14 @@ void tl_diff_kernel_steps(tl_diff *diff);
 
 /* Joins works of A only with works of B only, by names and operators; the others fill a table. */
 void tl_diff_works_align(tl_diff *diff, works *w);
+void tl_diff_tree_align(tl_diff *diff); /* of[CALLS], a level of the tree after the other */
 void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table);
 void tl_diff_works_free(works *w);
 
 /* Fills the columns that all tables of works share. */
 void tl_diff_amounts(const tl_diff *diff, const works *w, const work *x, tl_diff_work *row);
 
-/* Returns the name without template arguments, argument lists, addresses and numbers. */
+/* Returns the name without template arguments, argument lists, addresses, versions and numbers. */
 uint32_t tl_diff_family_of(tl_names *names, uint32_t name);
 
 /* Returns the collective in a kernel's name, such as "AllReduce"; TL_COLL_UNKNOWN: none. */

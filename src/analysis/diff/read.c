@@ -4,8 +4,8 @@
  *     operators, call paths, idle time           of all marked steps, which are the compared ones but for unsound steps
  *     without marks of steps, all of them        of the whole recording, divided by its number of steps
  *
- * Call paths and idle time are not compared if the compared traces of a side are cut: sums over all marked steps lack
- * the device work of some.
+ * Operators, call paths and idle time are not compared if the compared traces of a side are cut: sums over all marked
+ * steps lack the work of some.
  */
 #include "internal.h"
 #include "tlmpi/base/group.h"
@@ -112,7 +112,8 @@ static void take_collective(tl_diff *diff, int which, const tl_collective_row *r
     }
 }
 
-/* Returns the node.  Device work may be joined with other work under the same call; other nodes match by name only. */
+/* Returns the node.  Device work may be joined with any work under the same call; other nodes with those of names that
+ * differ in numbers. */
 static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t name)
 {
     uint32_t place = (parent == TL_MAP_NONE ? 0 : parent + 1) * TL_NTREE_KINDS + kind;
@@ -170,7 +171,7 @@ static void find_waiting(tl_diff *diff)
     }
 }
 
-static void read_kernels(tl_diff *diff, int which)
+static void read_kernels(tl_diff *diff, int which, bool cut)
 {
     const side *s = &diff->side[which];
     const uint32_t operators = intern_word(diff, "operator");
@@ -178,7 +179,7 @@ static void read_kernels(tl_diff *diff, int which)
         if (x->side == which)
             add_rank(s, &diff->of[KERNELS].v.v[x->work].side[which], x->rank, x->sum.count, x->sum.ns);
     TL_ROWS (const tl_operator_row, row, table_of(s, &tl_operator_row_schema)) {
-        if (row->name == TL_NO_NAME)
+        if (row->name == TL_NO_NAME || cut)
             continue;
         work *x = tl_diff_works_at(&diff->of[OPERATORS], operators, tl_diff_name_in(diff, which, row->name));
         add_rank(s, &x->side[which], row->rank, (double)(s->marked ? row->steps_count : row->count),
@@ -244,7 +245,7 @@ static void put_tree(tl_diff *diff)
     works *calls = &diff->of[CALLS];
     const size_t n = calls->v.n;
     child *children = tl_calloc(n + 1, sizeof *children);
-    tl_diff_works_align(diff, calls);
+    tl_diff_tree_align(diff);
     for (size_t i = 0; i < n; i++) {
         const work *x = &calls->v.v[i];
         double change = (double)x->side[B].ns / calls->rate[B] - (double)x->side[A].ns / calls->rate[A];
@@ -262,7 +263,7 @@ void tl_diff_read_works(tl_diff *diff)
     };
     const bool cut = diff->side[A].cut || diff->side[B].cut;
     for (int i = A; i <= B; i++) {
-        read_kernels(diff, i);
+        read_kernels(diff, i, cut);
         if (!cut)
             read_idle(diff, i);
         tl_diff_read_input(diff, i);

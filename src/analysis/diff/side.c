@@ -11,6 +11,7 @@
 #include "tlmpi/base/group.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/health_table.h"
+#include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/work_tables.h"
 #include <math.h>
 #include <stdlib.h>
@@ -231,7 +232,8 @@ static bool fill_steps(side *s)
     return s->steps.n > 0 && 2 * (double)held_ns >= (double)all_ns;
 }
 
-/* Fills one cell per rank: the whole recording divided by its number of steps. */
+/* Fills one cell per rank: the whole recording divided by its number of steps, from the first step, operator or launch
+ * to the last device work or wait for it, as tables path_sum and whatif_step have it. */
 static void fill_whole(side *s, double by)
 {
     size_t at;
@@ -242,6 +244,12 @@ static void fill_whole(side *s, double by)
     TL_ROWS (const tl_breakdown, row, table_of(s, &tl_breakdown_schema))
         if (row->device == -1 && row->step == -1 && (at = place_of(s->ranks.v, s->ranks.n, row->rank)) < s->ranks.n)
             put_cell(&s->cells[at], row, tl_diff_devices_of(s, row->rank), by);
+    TL_ROWS (const tl_path_sum, row, table_of(s, &tl_path_sum_schema))
+        if (row->step == -1 && (at = place_of(s->ranks.v, s->ranks.n, row->rank)) < s->ranks.n) {
+            cell *c = &s->cells[at];
+            c->ns[TL_DIFF_OUTSIDE] = tl_ns_max(0, llround((double)row->wall_ns / by) - c->ns[TL_DIFF_STEP]);
+            c->ns[TL_DIFF_STEP] += c->ns[TL_DIFF_OUTSIDE];
+        }
 }
 
 /* Finds the long steps, and of the others the median and the middle ones. */

@@ -176,12 +176,15 @@ static void put_group(tl_diff *diff, const part *x, tl_diff_step *row)
     }
 }
 
+/* Compute that changes by less than devices differ is not sure: another device may run the same work. */
 static void end_row(const tl_diff *diff, tl_diff_step *row)
 {
-    int64_t step_ns = diff->side[A].median_ns;
+    const int64_t step_ns = diff->side[A].median_ns;
+    const bool as_devices = row->part == TL_DIFF_COMPUTE && (double)llabs(row->b_ns - row->a_ns) <
+                                                                TL_DIFF_LEAST * (double)tl_ns_max(row->a_ns, row->b_ns);
     row->change_ns = row->b_ns - row->a_ns;
     row->share = step_ns > 0 ? (double)row->change_ns / (double)step_ns : NAN;
-    row->sure = row->p_value < TL_VERDICT_ALPHA && fabs(row->share) >= TL_VERDICT_LEAST_COST;
+    row->sure = row->p_value < TL_VERDICT_ALPHA && fabs(row->share) >= TL_VERDICT_LEAST_COST && !as_devices;
 }
 
 static int by_change(const void *a, const void *b)
@@ -226,6 +229,9 @@ static void put_parts(tl_diff *diff, tl_table *table)
                                    .p_value = sides[A].marked ? test_part(diff, x) : NAN };
             end_row(diff, row);
             put_group(diff, x, row);
+            step = tl_table_row(table, 0);
+            if (x->part == TL_DIFF_COMPUTE && !row->sure && row->p_value < TL_VERDICT_ALPHA)
+                step->sure &= fabs(step->share - row->share) >= TL_VERDICT_LEAST_COST;
             int64_t more_ns = more_in_long_steps(&sides[more], x->ns[more]);
             if (more_ns > most_ns) {
                 most_ns = more_ns;

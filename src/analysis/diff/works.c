@@ -60,6 +60,8 @@ uint32_t tl_diff_family_of(tl_names *names, uint32_t name)
                 ;
         else if (depth == 0 && !isdigit((unsigned char)c))
             tl_bytes_put(&kept, &c, 1);
+        else if (depth == 0 && kept.n > 1 && kept.v[kept.n - 1] == 'v' && strchr("_.", kept.v[kept.n - 2]) != NULL)
+            kept.n -= 2; /* a version, as in flash_fwd_v2 */
         depth -= (c == '>' || c == ')') && depth > 0;
     }
     uint32_t family = tl_names_intern(names, kept.n > 0 ? kept.v : "", kept.n);
@@ -101,7 +103,7 @@ TL_SORT_BY(by_key, alone, key, side, DOWN(ns), DOWN(at))
 
 static bool is_alone(const work *x)
 {
-    return !x->by_name && (x->side[A].count > 0) != (x->side[B].count > 0);
+    return (x->side[A].count > 0) != (x->side[B].count > 0);
 }
 
 static bool is_comm(const tl_diff *diff, uint32_t kind)
@@ -116,21 +118,34 @@ static uint64_t key_of(tl_diff *diff, const work *x, bool by_operator)
     uint64_t collective =
         is_comm(diff, x->kind) ? tl_diff_collective_of(tl_names_text(&diff->names, x->name)) : TL_COLL_NONE;
     if (by_operator)
-        return x->operator!= TL_NO_NAME ? tl_hash_mix(tl_hash_mix(2 + collective, x->operator), x->kind) : 0;
+        return x->operator!= TL_NO_NAME && !x->by_name ? tl_hash_mix(tl_hash_mix(2 + collective, x->operator), x->kind)
+                                                       : 0;
     return tl_hash_mix(tl_hash_mix(1, tl_diff_family_of(&diff->names, x->name)), x->kind);
 }
 
+static void join(works *w, uint32_t at, uint32_t into)
+{
+    work *x = &w->v.v[at], *kept = &w->v.v[into];
+    for (int k = A; k <= B; k++) {
+        kept->side[k].count += x->side[k].count;
+        kept->side[k].ns = tl_ns_sum(kept->side[k].ns, x->side[k].ns);
+        x->side[k] = (amount){ 0 };
+    }
+    x->root = into;
+}
+
 /* Joins the works of A only and of B only that have equal keys into one work: the longest of A, with the name of the
- * longest of B. */
-static void join_replaced(tl_diff *diff, works *w, bool by_operator)
+ * longest of B.  of[n]: the indices of the works; NULL: all. */
+static void join_replaced(tl_diff *diff, works *w, const uint32_t *of, size_t n, bool by_operator)
 {
     TL_VEC(alone) v = { 0 };
-    for (size_t i = 0; i < w->v.n; i++) {
-        const work *x = &w->v.v[i];
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t at = of != NULL ? of[i] : (uint32_t)i;
+        const work *x = &w->v.v[at];
         if (!is_alone(x))
             continue;
         int which = x->side[B].count > 0 ? B : A;
-        tl_vec_push(&v, (alone){ key_of(diff, x, by_operator), (uint32_t)i, x->side[which].ns, which });
+        tl_vec_push(&v, (alone){ key_of(diff, x, by_operator), at, x->side[which].ns, which });
     }
     tl_vec_sort(&v, by_key);
     for (size_t from = 0, to; from < v.n; from = to) {
@@ -142,23 +157,61 @@ static void join_replaced(tl_diff *diff, works *w, bool by_operator)
         work *kept = &w->v.v[v.v[from].at];
         kept->aligned = true;
         kept->b_name = w->v.v[v.v[second].at].name;
-        for (size_t i = from + 1; i < to; i++) {
-            work *x = &w->v.v[v.v[i].at];
-            for (int k = A; k <= B; k++) {
-                kept->side[k].count += x->side[k].count;
-                kept->side[k].ns = tl_ns_sum(kept->side[k].ns, x->side[k].ns);
-                x->side[k] = (amount){ 0 };
-            }
-            x->root = v.v[from].at;
-        }
+        for (size_t i = from + 1; i < to; i++)
+            join(w, v.v[i].at, v.v[from].at);
     }
     free(v.v);
 }
 
 void tl_diff_works_align(tl_diff *diff, works *w)
 {
-    join_replaced(diff, w, false);
-    join_replaced(diff, w, true);
+    join_replaced(diff, w, NULL, w->v.n, false);
+    join_replaced(diff, w, NULL, w->v.n, true);
+}
+
+static uint32_t root_of(const works *w, uint32_t at)
+{
+    while (w->v.v[at].root != at)
+        at = w->v.v[at].root;
+    return at;
+}
+
+/* Moves a node whose parent was joined to another one below that one, where it is joined to a node of its name. */
+static void move_node(works *w, uint32_t at)
+{
+    const uint32_t parent = w->v.v[at].kind / TL_NTREE_KINDS;
+    const uint32_t to = parent > 0 ? root_of(w, parent - 1) + 1 : 0;
+    if (to == parent)
+        return;
+    const uint32_t place = to * TL_NTREE_KINDS + w->v.v[at].kind % TL_NTREE_KINDS;
+    const uint64_t key = (uint64_t)place << 32 | w->v.v[at].name;
+    const uint32_t same = tl_map_number(&w->map, key, at);
+    w->v.v[at].kind = w->v.v[at].operator= place;
+    if (same != at)
+        join(w, at, same);
+}
+
+void tl_diff_tree_align(tl_diff *diff)
+{
+    works *w = &diff->of[CALLS];
+    const size_t n = w->v.n;
+    uint32_t *depth = tl_malloc((n + 1) * sizeof *depth), *of = tl_malloc((n + 1) * sizeof *of);
+    size_t left = n;
+    for (size_t i = 0; i < n; i++)
+        depth[i] = w->v.v[i].kind / TL_NTREE_KINDS > 0 ? depth[w->v.v[i].kind / TL_NTREE_KINDS - 1] + 1 : 0;
+    for (uint32_t level = 0; left > 0; level++) {
+        size_t nof = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if (depth[i] == level)
+                of[nof++] = i;
+        for (size_t i = 0; i < nof; i++)
+            move_node(w, of[i]);
+        join_replaced(diff, w, of, nof, false);
+        join_replaced(diff, w, of, nof, true);
+        left -= nof;
+    }
+    free(depth);
+    free(of);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- amounts */

@@ -125,7 +125,8 @@ static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *st
     else if (steps)
         tl_say(w, "(%zu and %zu steps: too few for a test).", d->basis.steps[0], d->basis.steps[1]);
     else if (d->basis.whole)
-        tl_say(w, "(whole recordings, from the first to the last device work: the steps of one are not known).");
+        tl_say(w, "(whole recordings, from the first operator or launch to the last device work: the steps of one are "
+                  "not known).");
     else if (!isnan(step->p_value))
         tl_say(w, "(whole recordings by their steps; %s, rank test).", p_in_words(step->p_value).text);
     else

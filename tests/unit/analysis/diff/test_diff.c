@@ -42,6 +42,22 @@ static void equal_runs_have_no_finding(void)
     }
 }
 
+/* Two devices may differ by 2 % for good; 5 % is more. */
+static void compute_that_differs_as_devices_do_is_not_sure(void)
+{
+    for (int more = 0; more < 2; more++) {
+        drawn slower = plain;
+        slower.compute += more ? 25 : 14;
+        run *a = steps_of(8, plain, 3), *b = steps_of(8, slower, 9);
+        tl_diff *diff = compare(a, b);
+        const tl_diff_found *step = found(diff, 0);
+        CU_ASSERT_TRUE(step->p_value < 0.01 && step->share > 0.01);
+        CU_ASSERT_EQUAL(step->sure, more);
+        CU_ASSERT_EQUAL(nfound(diff), more ? 2 : 1);
+        end(diff, a, b);
+    }
+}
+
 static void a_run_with_itself_is_zero_everywhere(void)
 {
     run *a = steps_of(6, plain, 5), *b = steps_of(6, plain, 5);
@@ -365,6 +381,7 @@ static const unit_test tests[] = {
     TEST(ranks_that_do_the_same_are_one_row_where_numbers_differ),
     TEST(parts_sum_up_to_the_step),
     TEST(equal_runs_have_no_finding),
+    TEST(compute_that_differs_as_devices_do_is_not_sure),
     TEST(a_run_with_itself_is_zero_everywhere),
     TEST(waiting_that_grew_is_named_first),
     TEST(a_transfer_that_others_wait_for_stands_before_the_waiting),

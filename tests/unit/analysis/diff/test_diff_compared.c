@@ -122,10 +122,12 @@ static void steps_that_a_cut_trace_has_not_all_of_are_not_compared(void)
     tl_diff *diff = begin(a, b);
     put_node(diff, 0, a, 0, TL_TREE_OPERATOR, "linear", 80);
     put_node(diff, 1, b, 0, TL_TREE_OPERATOR, "linear", 40);
+    put(a, &tl_operator_row_schema, &(tl_operator_row){ .name = name(a, "linear"), .steps_count = 6 });
     tl_diff_compare(diff);
     CU_ASSERT_EQUAL(tl_diff_basis_of(diff).steps[1], 3);
     CU_ASSERT_EQUAL(nfound(diff), 1);
     CU_ASSERT_EQUAL(tl_diff_table(diff, &tl_diff_call_path_schema)->n, 0);
+    CU_ASSERT_EQUAL(tl_diff_table(diff, &tl_diff_operator_schema)->n, 0);
     end(diff, a, b);
 }
 
@@ -271,10 +273,11 @@ static void where_the_device_runs_behind_the_whole_recording_is_compared(void)
             row->wall_ns = 1300 * US;
             row->idle_ns = 300 * US;
         }
+    put(b, &tl_path_sum_schema, &(tl_path_sum){ .step = -1, .wall_ns = 1600 * US });
     tl_diff *diff = compare(a, b);
     const tl_diff_step *step = tl_table_row(tl_diff_table(diff, &tl_diff_step_schema), 0);
     CU_ASSERT_EQUAL(tl_diff_basis_of(diff).steps[0], 0);
-    CU_ASSERT_EQUAL(step->change_ns, 50 * US); /* 300 us of 6 steps */
+    CU_ASSERT_EQUAL(step->change_ns, 100 * US); /* 600 us of 6 steps: the device's 300, and 300 outside */
     CU_ASSERT_TRUE(isnan(step->p_value));
     end(diff, a, b);
 }

@@ -164,6 +164,33 @@ static void a_kernel_replaces_another_under_its_operator(void)
     end(diff, a, b);
 }
 
+/* An operator whose name differs in a version is one row, and so is what it calls; two others keep their own. */
+static void call_paths_are_joined_below_names_that_differ_in_numbers(void)
+{
+    static const char *const outer[] = { "block", "block_v2" };
+    run *of[] = { steps_of(6, plain, 3), steps_of(6, plain, 9) };
+    tl_diff *diff = begin(of[0], of[1]);
+    for (int side = 0; side < 2; side++) {
+        put_node(diff, side, of[side], 0, TL_TREE_OPERATOR, outer[side], 30 + 30 * side);
+        put_node(diff, side, of[side], 1, TL_TREE_OPERATOR, "layer.0", 10);
+        put_node(diff, side, of[side], 1, TL_TREE_OPERATOR, side ? "layer.1 at 0x7f01" : "layer.1 at 0x7e42", 20 + 30 * side);
+        put_node(diff, side, of[side], 2, TL_TREE_WORK, side ? "gemm<2>" : "gemm<1>", 20 + 30 * side);
+    }
+    tl_diff_compare(diff);
+    const tl_table *paths = tl_diff_table(diff, &tl_diff_call_path_schema);
+    CU_ASSERT_EQUAL_FATAL(paths->n, 4);
+    const tl_diff_kernel *path = tl_table_row(paths, 0);
+    CU_ASSERT_TRUE(is_named(diff, path[0].name, "block"));
+    CU_ASSERT_TRUE(is_named(diff, path[0].b_name, "block_v2"));
+    CU_ASSERT_EQUAL(path[0].change_ns, 15 * US); /* the mean over two ranks */
+    CU_ASSERT_EQUAL(path[1].change, TL_DIFF_REPLACED);
+    CU_ASSERT_EQUAL(path[2].depth, 2);
+    CU_ASSERT_EQUAL(path[2].change, TL_DIFF_REPLACED);
+    CU_ASSERT_TRUE(is_named(diff, path[3].name, "layer.0"));
+    CU_ASSERT_EQUAL(path[3].change_ns, 0);
+    end(diff, of[0], of[1]);
+}
+
 /* All collectives have one operator, which does not make a kernel of one take the place of a kernel of another. */
 static void a_collective_replaces_no_other(void)
 {
@@ -439,6 +466,7 @@ static const unit_test tests[] = {
     TEST(of_communication_that_runs_less_often_no_time_is_told),
     TEST(a_collective_that_cannot_be_matched_is_not_gone),
     TEST(a_kernel_replaces_another_under_its_operator),
+    TEST(call_paths_are_joined_below_names_that_differ_in_numbers),
     TEST(a_collective_replaces_no_other),
     TEST(kernels_that_change_alike_are_one_finding),
     TEST(compute_is_told_by_its_kernels_or_by_itself),

@@ -171,8 +171,8 @@ static void whole_recordings_are_called_so(void)
     t->words.basis.steps[0] = t->words.basis.steps[1] = 0;
     t->words.basis.whole = true;
     expect(t, "B takes 20.0 % more time per recording, and nothing tells whether that is more\n"
-              "  than chance: 100 ms in A, 120 ms in B (whole recordings, from the first to the\n"
-              "  last device work: the steps of one are not known).\n"
+              "  than chance: 100 ms in A, 120 ms in B (whole recordings, from the first\n"
+              "  operator or launch to the last device work: the steps of one are not known).\n"
               "Gone operator: 12 aten::copy_ per recording.\n");
     end(t);
 }
