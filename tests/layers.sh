@@ -127,7 +127,7 @@ violations()
 
             # A folder or a file that stands alone, and all that it may include.
             alone["include/tlmpi_record.h"] = "^(stddef|stdint)[.]h$"
-            alone["record"] = "^(tlmpi_record|driver|file|json|line|phase|record|text|dlfcn|errno|fcntl|float|inttypes|math|pthread|" \
+            alone["record"] = "^(tlmpi_record|internal|dlfcn|errno|fcntl|float|inttypes|math|pthread|" \
                 "signal|std(arg|atomic|bool|def|int|io|lib)|string|sys/(stat|types)|time|unistd)[.]h$"
 
             # A header, as a pattern, and the files that may include it.

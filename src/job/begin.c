@@ -1,6 +1,5 @@
 /* begin.c - the beginning of a run: its rules, the plan of what is read, and the file that will hold the result. */
 #include "stages.h"
-#include "tell.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/part_file.h"

@@ -10,8 +10,6 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "tlmpi/job/run.h"
 #include "stages.h"
-#include "tell.h"
-#include "commit.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/log.h"

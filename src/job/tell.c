@@ -1,6 +1,6 @@
 /* tell.c - what proc 0 prints: the runs in a folder, the summary at the end of a run, the results of tlmpi whatif; and
  * the exit status that the input calls for. */
-#include "tell.h"
+#include "stages.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/idle_tables.h"

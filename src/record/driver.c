@@ -1,5 +1,5 @@
 /* driver.c - finds a GPU driver at run time, and hides the differences between CUDA and HIP. */
-#include "driver.h"
+#include "internal.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* file.c - a file to which lines are appended. */
-#include "file.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

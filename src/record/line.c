@@ -1,5 +1,5 @@
 /* line.c - the line of a phase without its duration: keys sorted, ", " between them and ": " before their values. */
-#include "line.h"
+#include "internal.h"
 
 #include <string.h>
 

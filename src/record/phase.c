@@ -1,5 +1,5 @@
 /* phase.c - phases in progress, and events available for reuse. */
-#include "phase.h"
+#include "internal.h"
 
 #include "tlmpi_record.h"
 

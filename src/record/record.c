@@ -4,10 +4,7 @@
  * which may also take `lock`.  No driver call that could wait is made under `lock`, so a thread that flushes, or whose
  * stream is full, does not keep others from recording.
  */
-#include "driver.h"
-#include "file.h"
-#include "line.h"
-#include "phase.h"
+#include "internal.h"
 #include "tlmpi_record.h"
 
 #include <inttypes.h>

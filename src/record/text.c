@@ -1,5 +1,5 @@
 /* text.c - growing text, and values written as Python's json.dumps writes them. */
-#include "text.h"
+#include "internal.h"
 
 #include <float.h>
 #include <inttypes.h>

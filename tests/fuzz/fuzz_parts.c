@@ -15,7 +15,7 @@
  */
 #include "fuzz.h"
 #include "../../src/app/select.h"
-#include "../../src/record/line.h"
+#include "../../src/record/internal.h"
 #include "../../src/store/seal.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/log.h"

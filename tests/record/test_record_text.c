@@ -1,5 +1,5 @@
 /* test_record_text.c - numbers and texts as Python writes them, at the edges; python.py compares many others. */
-#include "text.h"
+#include "internal.h"
 
 #include "unit.h"
 

@@ -3,7 +3,7 @@
  *
  * In this order: the input, the table of ranks, the verdict, where most time is lost, unreliable or missing
  * data, the file, the next command.  Every number stands in a table of the result file too.  Files that
- * are damaged or left out are told on stderr (job/tell.h).
+ * are damaged or left out are told on stderr (job/tell.c).
  *
  * From the tables of the result and from answers; may use format.
  */

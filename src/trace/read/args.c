@@ -8,7 +8,7 @@
  * A list of tensors is one argument. [] is a tensor of one element if the type is that of an element; else the number
  * is unknown.
  */
-#include "args.h"
+#include "formats.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/model/coll.h"
 #include "tlmpi/trace/event/values.h"

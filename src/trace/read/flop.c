@@ -12,7 +12,7 @@
  *
  * An operator whose shapes do not fit is unknown, and so is one of whole or complex numbers or of mixed types.
  */
-#include "args.h"
+#include "formats.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/trace/text/json.h"
 

@@ -2,6 +2,11 @@
 #ifndef TLMPI_TRACE_READ_FORMATS_H
 #define TLMPI_TRACE_READ_FORMATS_H
 
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/text.h"
+#include "tlmpi/model/coll.h"
+#include "tlmpi/trace/event/events.h"
+#include "tlmpi/trace/event/fields.h"
 #include "tlmpi/trace/event/hook.h"
 #include "tlmpi/trace/read/reader.h"
 #include "tlmpi/trace/text/source.h"
@@ -61,5 +66,79 @@ void tl_report_end(tl_read_report *report, const tl_split *split, const tl_sourc
 
 /* Reports invalid metadata of a valid document. */
 void tl_report_meta(tl_read_report *report, const tl_meta *meta);
+
+/* ------------------------------------------------------------------------------------------ arguments of few events */
+
+/* Whether the last event may have counters of a device or the memory of an allocator. */
+static inline bool tl_measured_is(const tl_events *events)
+{
+    return TL_CAT_BIT(tl_event_cat(events, events->n - 1)) &
+           (TL_CAT_BIT(TL_CAT_PROFILER_RANGE) | TL_CAT_BIT(TL_CAT_SAMPLE) | TL_CAT_BIT(TL_CAT_INSTANT));
+}
+
+void tl_measured_take(tl_events *events, const tl_fields *fields);
+
+/* By names id: 1: shapes of an operator with that name are not used; else 2 + the index of its rule in args.c.  Start
+ * with { 0 }, and with n = 0 for other names; free(v) ends it. */
+typedef TL_VEC(uint8_t) tl_shape_rules;
+
+/* Adds the recorded shapes of the last event to the side table, if they are used. */
+void tl_shapes_take(tl_events *events, tl_shape_rules *rules, const tl_fields *fields);
+
+/* Adds the args of the last event, whose fields these are, to the side tables; columns_alone: not its shapes. */
+static inline void tl_args_take(tl_events *events, const tl_fields *fields, bool columns_alone, tl_shape_rules *rules)
+{
+    if (tl_measured_is(events))
+        tl_measured_take(events, fields);
+    else if (fields->seen & TL_KEY_BIT(TL_KEY_INPUT_DIMS) && !columns_alone)
+        tl_shapes_take(events, rules, fields);
+}
+
+/* The arguments of an operator, as JSON lists without brackets; empty: not recorded. */
+typedef struct tl_arguments {
+    tl_text dims, types, values; /* "Input Dims", "Input type", "Concrete Inputs" */
+} tl_arguments;
+
+typedef enum tl_formula {
+    TL_PRODUCT,
+    TL_CONVOLUTION,
+    TL_CONVOLUTION_BACKWARD,
+    TL_ATTENTION,
+    TL_ATTENTION_BACKWARD
+} tl_formula;
+
+/* Returns the floating-point operations of an operator; -1: unknown.  first, flag: its arguments: the first tensor of
+ * the formula; whether it is transposed, or causal.  *precision: of its operands. */
+int64_t tl_flop_count(tl_formula formula, size_t first, size_t flag, const tl_arguments *arguments,
+                      tl_precision *precision);
+
+/* ------------------------------------------------------------- durations of events whose beginnings and ends are apart
+ *
+ *     in order of time, as most writers do    begin a, begin b, end b, end a    an end closes the last that is open
+ *     in groups, as PyTorch does              begin b, begin a, end b, end a    in any order, the ends in the same
+ */
+
+#define TL_NO_EVENT UINT32_MAX
+
+/* A beginning or an end of a slice on a track, the one with number `order` in the file. */
+typedef struct tl_slice_edge {
+    int64_t at_ns;
+    uint32_t order, track, event; /* event: that begins; TL_NO_EVENT: an end, or the event is not kept */
+    bool ends;
+    uint32_t below; /* edge of the slice around it, while it is open */
+} tl_slice_edge;
+
+/* Zero-initialise; tl_slices_close ends it. */
+typedef struct tl_slices {
+    TL_VEC(tl_slice_edge) batch, edges; /* beginnings, then ends, of one writer; of slices that batches left open */
+    size_t nbegins;
+    uint32_t writer;
+} tl_slices;
+
+/* Adds the next edge of the file, by a writer. */
+void tl_slices_add(tl_slices *slices, tl_events *events, uint32_t writer, tl_slice_edge edge);
+
+/* Closes what is left, on tracks below ntracks.  Returns the number of events without an end, whose durations stay. */
+uint64_t tl_slices_close(tl_slices *slices, tl_events *events, size_t ntracks);
 
 #endif

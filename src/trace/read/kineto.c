@@ -4,10 +4,9 @@
  * yajl rejects is repaired and read again; if it still is not JSON, it is dropped and counted.
  */
 #include "formats.h"
-#include "args.h"
 #include "tlmpi/trace/event/hook.h"
 #include "tlmpi/trace/meta.h"
-#include "tlmpi/trace/text/repair.h"
+#include "tlmpi/trace/text/json.h"
 #include "tlmpi/trace/text/source.h"
 #include "tlmpi/trace/text/split.h"
 #include <stdlib.h>

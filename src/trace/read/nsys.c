@@ -1,7 +1,6 @@
 /* nsys.c - reads exports of Nsight Systems: nsys export --type sqlite.
  *
- * globalPid and globalTid hold a virtual machine id, a pid of 24 bits and a tid of 24 bits.  nvtx.h reads ranges of
- * NVTX.
+ * globalPid and globalTid hold a virtual machine id, a pid of 24 bits and a tid of 24 bits.
  */
 #include "database.h"
 #if TLMPI_HAVE_SQLITE

@@ -1,4 +1,4 @@
-#include "nvtx.h"
+#include "database.h"
 #if TLMPI_HAVE_SQLITE
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/group.h"

@@ -10,9 +10,7 @@
  */
 #include "formats.h"
 #if TLMPI_HAVE_PROTOBUF
-#include "args.h"
 #include "perfetto.pb-c.h"
-#include "slices.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/trace/event/hook.h"
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "slices.h"
+#include "formats.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "sqlite.h"
+#include "database.h"
 #if TLMPI_HAVE_SQLITE
 #include "tlmpi/base/log.h"
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* gzip.c - gzip members, through ISA-L or zlib. */
 #include "tlmpi/base/mem.h"
-#include "unpack.h"
+#include "internal.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

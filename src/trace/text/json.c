@@ -1,6 +1,5 @@
 /* json.c - skips over values; resolves the escapes of a string with yajl. */
 #include "tlmpi/trace/text/json.h"
-#include "tlmpi/trace/text/repair.h"
 #include <stdint.h>
 #include <string.h>
 #include <yajl/yajl_parse.h>

@@ -1,4 +1,4 @@
-#include "tlmpi/trace/text/repair.h"
+#include "tlmpi/trace/text/json.h"
 #include "tlmpi/base/text.h"
 
 static bool may_be_escaped(tl_text rest)

@@ -8,7 +8,7 @@
  */
 #include "tlmpi/trace/text/source.h"
 #include "tlmpi/base/mem.h"
-#include "unpack.h"
+#include "internal.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>

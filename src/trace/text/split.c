@@ -1,5 +1,5 @@
 /* split.c - the buffer of the splitter, and the loop over its states. */
-#include "split_parts.h"
+#include "internal.h"
 #include <stdlib.h>
 
 #define FIRST_BUFFER ((size_t)512 << 10)

@@ -6,7 +6,7 @@
  *     {"schemaVersion": 1, "note": "un"quoted", "traceEvents": [ {...}, {...} ], "traceName": "t"}   ,{...}, {...} ]}
  *     DOC ----------------------------^ LOST                  ^               ^ DOC               ^  ^ LOST: entries
  */
-#include "split_parts.h"
+#include "internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 

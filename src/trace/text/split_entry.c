@@ -4,7 +4,7 @@
  * short: so their first bytes are scanned 64 at a time, by masks of quotes and braces, and the reader of the entry
  * finds other faults.  Both ways find the same entries; they differ in time alone.
  */
-#include "split_parts.h"
+#include "internal.h"
 #if defined __SSE2__ && !defined TLMPI_PORTABLE
 #include <emmintrin.h>
 #endif

@@ -12,7 +12,7 @@
  *     {..., "name": "a"} 34 {...         complete, followed by no entry: a string with both quotes is not truncated
  *     {..., "dur": 12}}                  complete, and so is the document except for the end of the array
  */
-#include "split_parts.h"
+#include "internal.h"
 
 #define ELEMENT_MAX ((size_t)64 << 10)
 

@@ -10,7 +10,7 @@
  *
  * so each part of the text is looked at once for all of them.
  */
-#include "split_parts.h"
+#include "internal.h"
 #include <stdlib.h>
 
 /* Number of entries after a broken one that the grammar reads from their first byte on: damage comes in bursts. */

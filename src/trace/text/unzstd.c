@@ -4,7 +4,7 @@
  * input while text of the previous block is left.
  */
 #include "tlmpi/base/mem.h"
-#include "unpack.h"
+#include "internal.h"
 #include <stdint.h>
 #include <stdlib.h>
 #if TLMPI_HAVE_ZSTD

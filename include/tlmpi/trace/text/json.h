@@ -12,6 +12,7 @@
 
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/text.h"
+#include <stddef.h>
 
 /* Returns the text between the brackets of an object or array; empty: the value is neither. */
 tl_text tl_json_inside(tl_text value);
@@ -29,8 +30,16 @@ tl_text tl_json_value(tl_text object, const char *key);
 /* Returns the text between the quotes of a string, escapes not resolved; empty: the value is not a string. */
 tl_text tl_json_string(tl_text value);
 
-/* Appends the text of a string, escapes resolved and repaired as the text of an event is (repair.h); nothing if the
- * value is not a string. */
+/* Appends the text of a string, escapes resolved and repaired as the text of an event is; nothing if the value is not a
+ * string. */
 void tl_json_read_string(tl_text value, tl_bytes *out);
+
+/* Repairs the most common ways in which Kineto's text is not JSON, in one entry or in the document around the entries:
+ * copies n bytes of text to out, which has room for 4 * n bytes, and returns the number of bytes written.  In strings:
+ * control bytes become blanks, bytes that are not UTF-8 become U+FFFD, a backslash before a character that cannot be
+ * escaped is doubled.  Outside of strings: bare words other than true, false and null (NaN, inf, -inf, Infinity, N/A
+ * ...) become null, a plus before a number and a comma before a closing bracket are removed.  Strings with a bare quote
+ * inside cannot be repaired. */
+size_t tl_repair_json(const char *text, size_t n, char *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* source.h - the bytes of a trace file, uncompressed, gzip or zstd, in blocks.
  *
  * The folder text takes a file apart without its meaning: bytes (source.h), texts of entries (split.h), a check that a
- * text is JSON (grammar.h), and repair of text that is not (repair.h).  It knows the shape of a trace, but not the
- * content of an entry; it may use base alone.
+ * text is JSON (grammar.h), and members of JSON, repaired if necessary (json.h).  It knows the shape of a trace and not
+ * the content of an entry; it may use base alone.
  *
  * A compressed file is recognised by its first bytes, not by its name.  All gzip members and zstd frames are read, and
  * their checksums verified.  Memory is constant: small, or for zstd up to 128 MiB.  zstd is read if the program was

@@ -1,5 +1,5 @@
 /* test_slices.c - durations from beginnings and ends, drawn in the order of the file. */
-#include "src/trace/read/slices.h"
+#include "src/trace/read/formats.h"
 #include "unit.h"
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_grammar.c - where a text stops being JSON; and that this is what the careful reader of entries says, too. */
 #include "tlmpi/trace/event/fields.h"
 #include "tlmpi/trace/text/grammar.h"
-#include "tlmpi/trace/text/repair.h"
+#include "tlmpi/trace/text/json.h"
 #include "unit.h"
 #include <stdlib.h>
 

@@ -1,12 +1,17 @@
-/* split_parts.h - shared by the parts of the splitter: split_doc.c, split_gap.c, split_entry.c, split_seek.c.
+/* internal.h - shared by the files of the splitter, and by those of the source. */
+#ifndef TLMPI_TRACE_TEXT_INTERNAL_H
+#define TLMPI_TRACE_TEXT_INTERNAL_H
+
+#include "tlmpi/trace/text/split.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* -------------------------------------------------------------------------------------------------------- the splitter
  *
  * A decision that looks ahead or behind sees a fixed number of bytes (LOOK_AHEAD, LOOK_BEHIND) and waits until they are
  * available: so the items do not depend on how the text is divided into blocks.
  */
-#ifndef TLMPI_TRACE_TEXT_SPLIT_PARTS_H
-#define TLMPI_TRACE_TEXT_SPLIT_PARTS_H
-
-#include "tlmpi/trace/text/split.h"
 
 enum {
     DOC,     /* the text around the array, while it is JSON */
@@ -109,5 +114,44 @@ uint64_t tl_split_restart_near(const tl_split *s, size_t fault, size_t from);
 
 /* Whether the entry that starts at index i is known to be broken.  Calls come with ascending i. */
 bool tl_split_is_doomed(tl_split *s, size_t i);
+
+/* ------------------------------------------------------------------------ decompression: a file is a chain of parts */
+
+/* The result of a decompression step. */
+typedef enum tl_unpacked {
+    TL_GOES_ON,   /* needs more input, or more room */
+    TL_PART_ENDS, /* the part ends; its checksum, if any, is right */
+    TL_BAD_HEADER,
+    TL_BAD_DATA,
+    TL_BAD_CHECKSUM,
+    TL_WIDE_WINDOW /* refers to text further back than is kept */
+} tl_unpacked;
+
+/* A compression format. */
+typedef struct tl_unpacker {
+    const char *word, *part; /* "gzip", "member" */
+    size_t nmagic;           /* number of bytes that `begins` needs to recognise a part */
+    unsigned char first;     /* the byte that most parts begin with */
+    bool (*begins)(const unsigned char *p, size_t n);
+
+    void *(*make)(void);
+    void (*begin)(void *state); /* called before each part */
+
+    /* Decompresses n bytes from `in` to `out`, which has room for cap: *used of them, to *made bytes of text.  A fault
+     * is returned after all text before it. */
+    tl_unpacked (*run)(void *state, const unsigned char *in, size_t n, size_t *used, unsigned char *out, size_t cap,
+                       size_t *made);
+    void (*end)(void *state); /* NULL is fine */
+
+    /* Returns the length of the text of the part that begins with these n bytes and ends with the 8 of last, modulo
+     * 2^32; 0: unknown. */
+    uint32_t (*told_bytes)(const unsigned char *p, size_t n, const unsigned char *last);
+} tl_unpacker;
+
+extern const tl_unpacker tl_gzip;
+
+/* Keeps up to 128 MiB of text, as the zstd program does, and rejects a frame that needs more.  In a build without
+ * libzstd, no file begins with it. */
+extern const tl_unpacker tl_zstd;
 
 #endif
