@@ -115,43 +115,10 @@ static int compare_rows(const tl_schema *schema, const unsigned char *a, const u
     return 0;
 }
 
-/* The first bytes of a row's keys, which are compared as two numbers before the rows are compared. */
-typedef struct place {
-    uint64_t prefix[2];
-} place;
-
-enum { PREFIX = sizeof(place) };
-
-typedef struct sorting {
-    const tl_table *table;
-    place *places; /* of each row */
-} sorting;
-
-static place prefix_of(const tl_table *table, size_t row)
+static int by_keys(const void *table, uint32_t a, uint32_t b)
 {
-    const tl_schema *schema = table->schema;
-    unsigned char prefix[PREFIX] = { 0 };
-    place p = { { 0 } };
-    size_t n = 0;
-    for (const tl_field *f = schema->fields; f < schema->fields + schema->nfields && n < PREFIX; f++) {
-        const unsigned char *cell = (const unsigned char *)tl_table_row(table, row) + f->offset;
-        if (f->role != TL_ROLE_KEY)
-            continue;
-        for (size_t i = 0; i < f->size && n < PREFIX; i++)
-            prefix[n++] =
-                f->type == TL_TYPE_TEXT ? cell[i] : (unsigned char)(number_of(f, cell) >> 8 * (f->size - 1 - i));
-    }
-    for (size_t i = 0; i < PREFIX; i++)
-        p.prefix[i / 8] = p.prefix[i / 8] << 8 | prefix[i];
-    return p;
-}
-
-static int by_keys(const void *context, uint32_t a, uint32_t b)
-{
-    const sorting *s = context;
-    const place *x = &s->places[a], *y = &s->places[b];
-    int order = TL_ORDER(x, y, prefix[0], prefix[1]);
-    return order != 0 ? order : compare_rows(s->table->schema, tl_table_row(s->table, a), tl_table_row(s->table, b));
+    const tl_table *t = table;
+    return compare_rows(t->schema, tl_table_row(t, a), tl_table_row(t, b));
 }
 
 void tl_table_arrange(const tl_table *table, uint32_t *order)
@@ -182,12 +149,8 @@ static void sort_from(const tl_table *table, size_t first)
     if (i >= n) /* rows mostly are in order already, and one comparison of each with the next finds that */
         return;
 
-    sorting s = { &rest, tl_malloc(n * sizeof *s.places) };
     tl_mem_indexable(n);
-    for (i = 0; i < n; i++)
-        s.places[i] = prefix_of(&rest, i);
-    uint32_t *order = tl_sorted_index(n, by_keys, &s);
-    free(s.places);
+    uint32_t *order = tl_sorted_index(n, by_keys, &rest);
     tl_table_arrange(&rest, order);
     free(order);
 }
