@@ -38,6 +38,17 @@ static int32_t owner_of(uint64_t key)
     return (int32_t)(key % (uint64_t)tl_par_nprocs());
 }
 
+/* A tl_goal: the proc to which a row moves. */
+#define GOAL(name, proc)                                                                                               \
+    static int32_t name(const void *row, const void *context)                                                          \
+    {                                                                                                                  \
+        (void)context;                                                                                                 \
+        return proc;                                                                                                   \
+    }
+GOAL(owner_of_key, owner_of(((const tl_participant *)row)->key))
+GOAL(owner_of_tie, owner_of(((const tl_clock_sample *)row)->tie))
+GOAL(owner_of_meeting, owner_of(((const tl_host_meeting *)row)->key))
+
 /* ---------------------------------------------------------------------------------------------------------- groups */
 
 /* Whether every rank of the job has a trace.  Unknown, thus false, for a single trace without a world size. */
@@ -92,24 +103,8 @@ static void decide_groups(matching *m, int64_t world)
 
 /* ------------------------------------------------------------------------------------------------------- alignment */
 
-static int32_t first_proc(const void *item, const void *none)
-{
-    (void)item;
-    (void)none;
-    return 0;
-}
-
-static int32_t owner_of_group(const void *item, const void *none)
-{
-    (void)none;
-    return owner_of(tl_hash_mix((uint64_t)((const tl_align_item *)item)->group, 0));
-}
-
-static int32_t home_of(const void *item, const void *none)
-{
-    (void)none;
-    return ((const tl_align_item *)item)->proc;
-}
+GOAL(owner_of_group, owner_of(tl_hash_mix((uint64_t)((const tl_align_item *)row)->group, 0)))
+GOAL(home_of, ((const tl_align_item *)row)->proc)
 
 /* Collective: sets key and peer of sends and receives with an unknown peer (tl_sends_align), on proc 0, since any two
  * ranks may be partners. */
@@ -120,7 +115,7 @@ static void align_sends(matching *m)
     int64_t total = (int64_t)n;
     tl_reduce_sum(&total, 1);
     if (total > 0) {
-        tl_move_rows((void **)&items, &n, sizeof *items, first_proc, NULL);
+        tl_move_rows((void **)&items, &n, sizeof *items, tl_to_first, NULL);
         tl_sends_align(items, n);
         tl_move_rows((void **)&items, &n, sizeof *items, home_of, NULL);
         tl_sends_take(items, n, m->set);
@@ -155,21 +150,7 @@ static void align_groups(matching *m, bool pairs)
     free(open);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- owners */
-
-static int32_t owner_of_key(const void *participant, const void *none)
-{
-    (void)none;
-    return owner_of(((const tl_participant *)participant)->key);
-}
-
 /* ---------------------------------------------------------------------------------------------------------- clocks */
-
-static int32_t owner_of_tie(const void *sample, const void *none)
-{
-    (void)none;
-    return owner_of(((const tl_clock_sample *)sample)->tie);
-}
 
 /* Collective: replaces *all, on every proc, by the ends fitted to the samples of all procs. */
 static void share_ends(const tl_clock_samples *samples, int64_t cut_ns, tl_clock_end **all, size_t *n)
@@ -317,26 +298,9 @@ static int32_t home_of_rank(const tl_job_facts *facts, int32_t rank)
     return clock != NULL ? (int32_t)((size_t)(clock - facts->ranks) * (size_t)tl_par_nprocs() / facts->nranks) : 0;
 }
 
-static int32_t home_of_answer(const void *row, const void *facts)
-{
-    return home_of_rank(facts, ((const tl_peer_answer *)row)->rank);
-}
-
-static int32_t home_of_exposure(const void *row, const void *facts)
-{
-    return home_of_rank(facts, ((const tl_exposure *)row)->rank);
-}
-
-static int32_t home_of_row(const void *row, const void *facts)
-{
-    return home_of_rank(facts, ((const tl_gap_peer *)row)->rank);
-}
-
-static int32_t owner_of_meeting(const void *row, const void *none)
-{
-    (void)none;
-    return owner_of(((const tl_host_meeting *)row)->key);
-}
+GOAL(home_of_answer, home_of_rank(context, ((const tl_peer_answer *)row)->rank))
+GOAL(home_of_exposure, home_of_rank(context, ((const tl_exposure *)row)->rank))
+GOAL(home_of_row, home_of_rank(context, ((const tl_gap_peer *)row)->rank))
 
 /* Collective: finds the answers of this proc's collectives, and of the host collectives that it owns. */
 static void find_answers(const tl_job_facts *facts, tl_table *rows, const tl_late_rows *late, tl_peer_answers *out)
