@@ -4,7 +4,7 @@
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/job/read/plan.h"
+#include "tlmpi/job/read/rank_result.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/par/par.h"
@@ -63,12 +63,10 @@ static uint64_t call_key(int32_t rank, int64_t correlation)
 /* Whether --kinds and --min-us ask for a slice. */
 static bool is_asked(const exported *e, tl_text kind, int64_t dur_ns)
 {
+    tl_text kinds = tl_text_of(e->cli->kinds != NULL ? e->cli->kinds : ""), item;
     bool found = e->cli->kinds == NULL;
-    for (const char *at = e->cli->kinds; !found && at != NULL && *at != '\0';) {
-        const size_t n = strcspn(at, ",");
-        found = tl_text_compare(kind, (tl_text){ at, n }) == 0;
-        at += n + (at[n] == ',');
-    }
+    while (!found && tl_text_next(&kinds, &item))
+        found = tl_text_compare(kind, item) == 0;
     return found && dur_ns >= 1000 * e->cli->min_us;
 }
 
@@ -281,29 +279,12 @@ static void put_host(exported *e, int32_t rank, const tl_trace *trace)
     free(named);
 }
 
-/* Reads a trace, or the windows of one.  tl_trace_free ends *out in any case. */
-static tl_status read_item(const tl_plan_item *item, tl_trace *out, tl_error *err)
-{
-    const tl_read_options reading = { .keep = UINT32_MAX, .columns_alone = true };
-    if (item->nwindows == 0)
-        return tl_trace_read(item->path, &reading, out, err);
-    *out = (tl_trace){ .meta = TL_META_INIT, .report = { .first_bad_byte = -1 } };
-    tl_status st = TL_OK;
-    for (size_t i = 0; st == TL_OK && i < item->nwindows; i++) {
-        tl_trace next;
-        st = tl_trace_read(item->windows[i].path, &reading, &next, err);
-        if (st == TL_OK)
-            tl_trace_add_window(out, &next, &item->windows[i].place);
-        else
-            tl_trace_free(&next);
-    }
-    return st;
-}
-
 /* Reads the traces of the shown ranks one after the other, and writes what their hosts did.  TL_EINPUT: a trace is not
  * as it was when the result was made. */
 static tl_status put_hosts(exported *e, const tl_plan *plan, const tl_table *ranks, tl_error *err)
 {
+    const tl_read_options reading = { .keep = UINT32_MAX, .columns_alone = true };
+    tl_records records = { .v = { 0 } }; /* none without a hook */
     tl_status st = TL_OK;
     for (size_t i = 0; st == TL_OK && i < plan->n; i++) {
         const int32_t rank = plan->items[i].alone ? e->strip->ranks[0].rank : (int32_t)plan->items[i].rank;
@@ -311,7 +292,8 @@ static tl_status put_hosts(exported *e, const tl_plan *plan, const tl_table *ran
         tl_trace trace;
         if (!is_shown(e->strip, rank))
             continue;
-        st = read_item(&plan->items[i], &trace, err);
+        st = plan->items[i].nwindows == 0 ? tl_trace_read(plan->items[i].path, &reading, &trace, err)
+                                          : tl_rank_read_windows(&plan->items[i], &reading, &records, &trace, err);
         if (st == TL_OK && row != NULL && (uint64_t)row->events != trace.report.entries)
             st = tl_fail(err, TL_EINPUT,
                          "%s has changed since: it has %" PRIu64 " entries, and had %" PRId64

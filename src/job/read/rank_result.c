@@ -205,9 +205,8 @@ static void describe_steps(const tl_trace *trace, const tl_rules *rules, tl_rank
     tl_linked_free(&linked);
 }
 
-/* Reads a rank's windows into one trace.  An unreadable window counts as damage; fails only if all are unreadable. */
-static tl_status read_windows(const tl_plan_item *item, const tl_read_options *reading, tl_records *records,
-                              tl_trace *trace, tl_error *why)
+tl_status tl_rank_read_windows(const tl_plan_item *item, const tl_read_options *reading, tl_records *records,
+                               tl_trace *trace, tl_error *why)
 {
     tl_status worst = TL_EINPUT;
     *trace = (tl_trace){ .meta = TL_META_INIT, .report = { .first_bad_byte = -1 } };
@@ -263,7 +262,7 @@ void tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_
     if (how->analyse && tl_executions_are_of(how->plan, item))
         reading.hook = &hook;
     tl_status st = item->unreadable     ? tl_fail(&why, TL_EINPUT, "%s", item->why)
-                   : item->nwindows > 0 ? read_windows(item, &reading, &records, &trace, &why)
+                   : item->nwindows > 0 ? tl_rank_read_windows(item, &reading, &records, &trace, &why)
                                         : how->read(how->read_arg, item, &reading, &trace, &why);
     describe_reading(&trace, item, &row);
     if (st == TL_OK && how->analyse)

@@ -6,6 +6,7 @@
 #include "tlmpi/analysis/rank/time.h"
 #include "tlmpi/analysis/rank/work/local.h"
 #include "tlmpi/analysis/verdict/graph.h"
+#include "tlmpi/job/read/execution.h"
 #include "tlmpi/job/read/plan.h"
 #include "tlmpi/model/names.h"
 #include "tlmpi/model/participant.h"
@@ -48,6 +49,11 @@ void tl_found_words(const tl_found *found, const tl_selection *selection, char *
 
 /* Returns the options for reading the traces of a run. */
 tl_read_options tl_rank_read_options(const tl_rank_reading *how);
+
+/* Reads a rank's windows into one trace; records: of their hooks, if reading has one.  An unreadable window counts as
+ * damage; fails only if all are unreadable. */
+tl_status tl_rank_read_windows(const tl_plan_item *item, const tl_read_options *reading, tl_records *records,
+                               tl_trace *trace, tl_error *why);
 
 /* Reads the trace and runs the analyses.  A trace that cannot be read is a result, too: a row in `rank` that says why.
  * tl_rank_result_free ends *out. */
