@@ -121,34 +121,25 @@ size_t tl_tell_lost(const tl_inventory *inventory)
 
 /* -------------------------------------------------------------------------------------------------- the input */
 
-/* Returns the rows of a table; *n: the number of rows. */
-static const void *rows_of(tl_tables *job, const tl_schema *schema, size_t *n)
-{
-    const tl_table *table = tl_tables_get(job, schema);
-    *n = table->n;
-    return table->rows;
-}
-
 int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
 {
-    size_t nranks, unreadable = 0, damaged = tl_plan_lost(plan);
-    const tl_rank *ranks = rows_of(job, &tl_rank_schema, &nranks);
+    const tl_table *ranks = tl_tables_get(job, &tl_rank_schema);
+    size_t unreadable = 0, damaged = tl_plan_lost(plan);
     int64_t records = 0;
 
     for (int32_t run = 0; run < plan->inventory.nruns && plan->inventory.runs != NULL; run++)
         damaged += plan->inventory.runs[run].lost;
-    for (size_t i = 0; i < nranks; i++) {
-        unreadable += ranks[i].status == TL_RANK_UNREADABLE;
-        damaged += ranks[i].status == TL_RANK_DAMAGED || ranks[i].status == TL_RANK_CUT || ranks[i].dropped > 0 ||
-                   ranks[i].duplicates > 0;
+    TL_ROWS (const tl_rank, r, ranks) {
+        unreadable += r->status == TL_RANK_UNREADABLE;
+        damaged += r->status == TL_RANK_DAMAGED || r->status == TL_RANK_CUT || r->dropped > 0 || r->duplicates > 0;
     }
     TL_ROWS (const tl_side_file, f, tl_tables_get(job, &tl_side_file_schema)) {
         records += f->kind != TL_SIDE_EXECUTION ? f->entries : 0;
         damaged += f->status != TL_SIDE_OK || f->replaced + f->left_out > 0;
     }
-    return unreadable == nranks && records == 0 ? TL_EXIT_NOTHING
-           : unreadable + damaged > 0           ? TL_EXIT_PARTIAL
-                                                : TL_EXIT_DONE;
+    return unreadable == ranks->n && records == 0 ? TL_EXIT_NOTHING
+           : unreadable + damaged > 0             ? TL_EXIT_PARTIAL
+                                                  : TL_EXIT_DONE;
 }
 
 tl_status tl_fail_unreadable(tl_tables *job, tl_error *err)
@@ -170,25 +161,23 @@ tl_status tl_fail_unreadable(tl_tables *job, tl_error *err)
 }
 
 /* Warns of records that other files repeat. */
-static void tell_replaced(const tl_side_file *files, size_t n)
+static void tell_replaced(const tl_table *files)
 {
     const tl_side_file *first = NULL;
     int64_t replaced = 0;
     size_t more = 0;
     char others[48] = "";
 
-    for (size_t i = 0; i < n; i++) {
-        if (files[i].replaced == 0)
-            continue;
-        more += first != NULL;
-        first = first != NULL ? first : &files[i];
-        replaced += files[i].replaced;
+    TL_ROWS (const tl_side_file, f, files) {
+        more += first != NULL && f->replaced > 0;
+        first = first == NULL && f->replaced > 0 ? f : first;
+        replaced += f->replaced;
     }
     if (first == NULL)
         return;
     if (more > 0)
         snprintf(others, sizeof others, " and of %zu other file%s", more, more == 1 ? "" : "s");
-    const tl_side_file *by = &files[first->replaced_by];
+    const tl_side_file *by = tl_table_row(files, (size_t)first->replaced_by);
     tl_warn("%" PRId64 " record%s of %.*s%s %s there again in %.*s%s, with other durations: the later file's count; is "
             "that another run?",
             replaced, replaced == 1 ? "" : "s", (int)sizeof first->path, first->path, others,
@@ -207,10 +196,8 @@ static void tell_other_rank(const tl_side_file *f)
 
 static void tell_side_files(tl_tables *job)
 {
-    size_t n;
-    const tl_side_file *files = rows_of(job, &tl_side_file_schema, &n);
-    for (size_t i = 0; i < n; i++) {
-        const tl_side_file *f = &files[i];
+    const tl_table *files = tl_tables_get(job, &tl_side_file_schema);
+    TL_ROWS (const tl_side_file, f, files) {
         int64_t again = f->superseded - f->replaced;
         if (f->status != TL_SIDE_OK)
             tl_warn("%.*s: %s: %.*s; entries that count: %" PRId64 ", lost: %" PRId64, (int)sizeof f->path, f->path,
@@ -223,17 +210,14 @@ static void tell_side_files(tl_tables *job)
                     (int)sizeof f->path, f->path, f->repeated, f->repeated == 1 ? "" : "s", f->repeated == 1 ? "s" : "",
                     again);
     }
-    tell_replaced(files, n);
+    tell_replaced(files);
 }
 
 void tl_tell_problems(const tl_plan *plan, tl_tables *job)
 {
-    size_t n;
-    const tl_rank *r = rows_of(job, &tl_rank_schema, &n);
-
     tl_plan_warn(plan);
     (void)tl_tell_lost(&plan->inventory);
-    for (; n > 0; n--, r++) {
+    TL_ROWS (const tl_rank, r, tl_tables_get(job, &tl_rank_schema)) {
         char counts[96] = "";
         if (r->duplicates > 0)
             tl_warn("rank %d: left out: %d other trace%s of the same time that %s the same; --run list lists the runs",

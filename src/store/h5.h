@@ -74,9 +74,6 @@ tl_status tl_h5_count_rows(hid_t dataset, size_t row_size, uint64_t *out, tl_err
 tl_status tl_h5_read_rows(hid_t dataset, const char *name, hid_t type, uint64_t first, size_t n, void *out,
                           tl_error *err);
 
-/* Opens a file with a valid seal for reading; the caller closes *out. */
-tl_status tl_h5_open_sealed(const char *path, hid_t *out, tl_error *err);
-
 /* Reads an attribute.  TL_EINPUT: absent, or of another kind.  *out is 0-terminated; the caller frees it. */
 tl_status tl_h5_get_text(hid_t object, const char *name, char **out, tl_error *err);
 

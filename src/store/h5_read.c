@@ -30,7 +30,8 @@ struct tl_result {
     tl_h5_name_list names;
 };
 
-tl_status tl_h5_open_sealed(const char *path, hid_t *out, tl_error *err)
+/* Opens a file with a valid seal for reading; the caller closes *out. */
+static tl_status open_sealed(const char *path, hid_t *out, tl_error *err)
 {
     struct stat there;
     if (stat(path, &there) != 0)
@@ -132,8 +133,8 @@ tl_status tl_result_open(const char *path, tl_result **out, tl_error *err)
     tl_result *result = tl_calloc(1, sizeof *result);
     result->file = -1;
 
-    if ((st = tl_h5_open_sealed(path, &result->file, err)) != TL_OK ||
-        (st = check_version(result->file, err)) != TL_OK || (st = open_tables(result, err)) != TL_OK ||
+    if ((st = open_sealed(path, &result->file, err)) != TL_OK || (st = check_version(result->file, err)) != TL_OK ||
+        (st = open_tables(result, err)) != TL_OK ||
         (st = tl_h5_names_read(&result->names, result->file, err)) != TL_OK) {
         tl_result_close(result);
         return st;

@@ -23,10 +23,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* ----------------------------------------------------------------------------------------------------------- copies */
-
-/* The names of the copies, and the procs that make them. */
-
 /* ----------------------------------------------------------------------------------------------------------- names */
 
 /* Returns the index at which ".json", ".json.gz" or the like begins in a file's name; without such an ending, its

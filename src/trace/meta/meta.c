@@ -432,7 +432,7 @@ static size_t length_of_rest(tl_text rest)
 
     (void)tl_grammar_run(&g, "{\"\":[]", 6);
     size_t n = tl_grammar_run(&g, rest.p, rest.n);
-    while (n < rest.n && strchr(" \t\n\v\f\r", rest.p[n]) != NULL) /* or 0 */
+    while (n < rest.n && (tl_json_is_space(rest.p[n]) || rest.p[n] == 0))
         n++;
     tl_grammar_free(&g);
     return n;

@@ -2,13 +2,8 @@
 #include "tlmpi/trace/text/grammar.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/text.h"
+#include "tlmpi/trace/text/json.h"
 #include <stdlib.h>
-
-/* White space as in yajl: with \v and \f. */
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
 
 static bool is_of_word(char c)
 {
@@ -120,7 +115,7 @@ static bool end_token(tl_grammar *g, char c)
 {
     tl_grammar_state before = g->state;
     value_is_over(g);
-    if (is_space(c) || begin_token(g, c))
+    if (tl_json_is_space(c) || begin_token(g, c))
         return true;
     g->state = before;
     return false;
@@ -161,7 +156,7 @@ bool tl_grammar_step(tl_grammar *g, char c)
     case TL_IN_EXPONENT:
         return tl_is_digit(c) || end_token(g, c);
     default:
-        return is_space(c) || begin_token(g, c);
+        return tl_json_is_space(c) || begin_token(g, c);
     }
 }
 

@@ -4,12 +4,6 @@
 #include <string.h>
 #include <yajl/yajl_parse.h>
 
-/* White space as in the grammar. */
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static void skip(tl_text *t, size_t n)
 {
     t->p += n;
@@ -18,7 +12,7 @@ static void skip(tl_text *t, size_t n)
 
 static void skip_blanks(tl_text *t)
 {
-    while (t->n > 0 && is_blank(*t->p))
+    while (t->n > 0 && tl_json_is_space(*t->p))
         skip(t, 1);
 }
 

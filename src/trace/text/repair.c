@@ -80,7 +80,7 @@ size_t tl_repair_json(const char *text, size_t n, char *out)
         }
         if (c == ',') {
             size_t next = i + 1;
-            while (next < n && (text[next] == ' ' || (text[next] >= '\t' && text[next] <= '\r')))
+            while (next < n && tl_json_is_space(text[next]))
                 next++;
             if (next < n && (text[next] == '}' || text[next] == ']')) {
                 i++;

@@ -13,7 +13,8 @@
 
 /* ------------------------------------------------------------------------------------------------------------ lists */
 
-tl_event_list tl_events_list(const tl_events *e, uint32_t cats)
+/* Lists the events of these categories that have a time. */
+static tl_event_list list_events(const tl_events *e, uint32_t cats)
 {
     tl_event_list list = { 0 };
     size_t n = 0;
@@ -127,7 +128,7 @@ static uint32_t *streams_of_classes(const tl_events *e, uint32_t cats, tl_device
 
 tl_device tl_device_find(const tl_events *e, const tl_event_list *calls, uint32_t cats)
 {
-    tl_device d = { .events = tl_events_list(e, cats) };
+    tl_device d = { .events = list_events(e, cats) };
     uint32_t *part = tl_malloc(d.events.n * sizeof *part), *stream_of_class = streams_of_classes(e, cats, &d);
     size_t near = 0;
 
@@ -167,7 +168,7 @@ static int by_correlation(const void *events, uint32_t a, uint32_t b)
 
 tl_event_list tl_calls_find(const tl_events *e)
 {
-    tl_event_list calls = tl_events_list(e, TL_SET_CALLS);
+    tl_event_list calls = list_events(e, TL_SET_CALLS);
     size_t n = 0;
 
     for (size_t i = 0; i < calls.n; i++)

@@ -50,9 +50,6 @@ static inline int32_t tl_small_int(int64_t x)
 /* Indices of events; the caller frees v. */
 typedef TL_VEC(uint32_t) tl_event_list;
 
-/* Returns the events of these categories, in file order. */
-tl_event_list tl_events_list(const tl_events *events, uint32_t cats);
-
 /* Copies n elements into the arena and frees the array.  Returns the copy. */
 static inline void *tl_arena_move(tl_arena *arena, void *array, size_t n, size_t size)
 {

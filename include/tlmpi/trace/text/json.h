@@ -14,6 +14,12 @@
 #include "tlmpi/base/text.h"
 #include <stddef.h>
 
+/* White space as in yajl: with \v and \f. */
+static inline bool tl_json_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 /* Returns the text between the brackets of an object or array; empty: the value is neither. */
 tl_text tl_json_inside(tl_text value);
 
