@@ -12,6 +12,7 @@ import io
 import json
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -82,8 +83,13 @@ def launches(trace, limits):
     for call in trace.launches:
         by_name[call.name or ""].append(call)
     rows = []
+    for call in trace.calls:
+        if re.search("Synchronize(_[a-z0-9]+)*$", call.name or ""):
+            by_name[call.name, "waits"].append(call)
     for name, calls in by_name.items():
-        delays = [max(0, c.work[0].start - c.end) for c in calls]
+        waits = isinstance(name, tuple)
+        name = name[0] if waits else name
+        delays = [0 if waits else max(0, c.work[0].start - c.end) for c in calls]
         work = [sum(k.dur for k in c.work) for c in calls]
         steps = collections.Counter(trace.step_at(c.start) for c in calls)
         steps = sorted(steps[s] for _, _, s in trace.steps)
@@ -91,8 +97,8 @@ def launches(trace, limits):
                      "host_max_ns": max(c.dur for c in calls),
                      "device_ns": sum(work), "delay_ns": sum(delays), 
                      "delay_median_ns": math.ceil(statistics.median([Fraction(d) for d in delays])), "delay_max_ns": max(delays),
-                     "short_calls": sum(c.dur <= limits["runtime"] * 1000 and w < c.dur for c, w in zip(calls, work)),
-                     "slow_calls": sum(c.dur > limits["runtime"] * 1000 for c in calls),
+                     "short_calls": sum(not waits and c.dur <= limits["runtime"] * 1000 and w < c.dur for c, w in zip(calls, work)),
+                     "slow_calls": sum(not waits and c.dur > limits["runtime"] * 1000 for c in calls),
                      "late_calls": sum(d > limits["delay"] * 1000 for d in delays),
                      "step_min": steps[0] if steps else -1, "step_median": steps[(len(steps) - 1) // 2] if steps else -1,
                      "step_max": steps[-1] if steps else -1, "name": name})

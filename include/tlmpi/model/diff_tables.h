@@ -152,12 +152,14 @@ TL_LABELS(diff_change);
     F(T, F64, ranks_b_count, MEASURE, "", "the same of B")                                                             \
     F(T, NAME, kind, LABEL, "",                                                                                        \
       "for a kernel compute, comm, memcpy ...; for a collective waiting or transfer; for idle time how the device "    \
-      "ran dry and what the host did; for a call path operator, annotation, call or work")                             \
+      "ran dry and what the host did; for a call path operator, annotation, call or work; in diff_operator operator, " \
+      "or call: one that only waits for the device (table launch)")                                                    \
     F(T, NAME, operator, LABEL, "", "for a kernel: the innermost operator that launches most of it; none: unknown")    \
     F(T, NAME, name, LABEL, "", "name; the name of A if the names differ")                                             \
     F(T, NAME, b_name, LABEL, "", "the name of B, if it differs")
 TL_TABLE(diff_kernel, TL_DIFF_WORK_FIELDS);
 typedef tl_diff_kernel tl_diff_work;
+#define TL_DIFF_CALL "call"
 extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_diff_collective_schema,
     tl_diff_idle_schema;
 
@@ -199,7 +201,8 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
       "for input; transfer: a collective whose transfer causes the waiting")                                           \
     F(T, I64, why_ns, MEASURE, "ns", "change of the reason's time in a step, of that rank or mean over the ranks")     \
     F(T, F64, why_a_count, MEASURE, "",                                                                                \
-      "for a call that waits: how often in a step of A devices are idle after it; none: `why` is no such call")        \
+      "for a call that waits: how often in a step of A it is made, or on one rank devices are idle after it; none: "   \
+      "`why` is no such call")                                                                                         \
     F(T, F64, why_b_count, MEASURE, "", "the same of B")
 TL_TABLE(diff_found, TL_DIFF_FOUND_FIELDS);
 

@@ -135,8 +135,10 @@ TL_TABLE(annotation_device, TL_ANNOTATION_DEVICE_FIELDS);
 #define TL_LAUNCH_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, place, KEY, "", "1 for the name with the most host_ns, and so on; ties by name")                         \
-    F(T, I64, calls, MEASURE, "", "number of calls that queued device work")                                           \
-    F(T, I64, kernels, MEASURE, "", "pieces of device work that they queued; one graph launch queues many")            \
+    F(T, I64, calls, MEASURE, "", "number of calls that queued device work, or that only wait for it")                 \
+    F(T, I64, kernels, MEASURE, "",                                                                                    \
+      "pieces of device work that they queued; one graph launch queues many; 0: calls that only wait, of which no "    \
+      "delays and thresholds are told")                                                                                \
     F(T, I64, host_ns, MEASURE, "ns", "host time in these calls")                                                      \
     F(T, I64, host_max_ns, MEASURE, "ns", "longest")                                                                   \
     F(T, I64, device_ns, MEASURE, "ns", "sum of the durations of that work")                                           \

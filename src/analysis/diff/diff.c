@@ -25,10 +25,10 @@ const tl_schema *const *tl_diff_schemas(size_t *n)
 const tl_schema *const *tl_diff_reads(size_t *n)
 {
     static const tl_schema *const reads[] = {
-        &tl_rank_schema,       &tl_step_schema,         &tl_health_schema,   &tl_breakdown_schema,
-        &tl_exposed_schema,    &tl_group_row_schema,    &tl_blame_schema,    &tl_blame_step_schema,
-        &tl_kernel_row_schema, &tl_operator_row_schema, &tl_copy_row_schema, &tl_idle_summary_schema,
-        &tl_culprit_schema,    &tl_path_sum_schema,
+        &tl_rank_schema,       &tl_step_schema,         &tl_health_schema,     &tl_breakdown_schema,
+        &tl_exposed_schema,    &tl_group_row_schema,    &tl_blame_schema,      &tl_blame_step_schema,
+        &tl_kernel_row_schema, &tl_operator_row_schema, &tl_copy_row_schema,   &tl_idle_summary_schema,
+        &tl_culprit_schema,    &tl_path_sum_schema,     &tl_launch_row_schema,
     };
     *n = sizeof reads / sizeof reads[0];
     return reads;

@@ -68,25 +68,58 @@ static works sums_over(const tl_diff *diff, const unit *ranks, tl_diff_part part
     return sums;
 }
 
+/* Returns a call that waits for the device, with all ranks' counts and times; NULL: the ranks are not all, or there is
+ * none of the name. */
+static const work *waiting_call(const tl_diff *diff, const unit *ranks, uint32_t name)
+{
+    TL_EACH (const work, x, diff->of[OPERATORS].v)
+        if (x->name == name && ranks->ranks[A].n == diff->side[A].ranks.n &&
+            tl_text_is(tl_names_text(&diff->names, x->kind), TL_DIFF_CALL))
+            return x;
+    return NULL;
+}
+
+/* Sets columns why* to a call that waits for the device, or to what else the host does, with a_count and b_count in a
+ * step. */
+static void put_why(tl_diff_found *row, uint32_t name, bool call, double ns, double a_count, double b_count)
+{
+    row->why = name;
+    row->why_part = call ? TL_DIFF_IDLE : TL_DIFF_OUTSIDE;
+    row->why_ns = llround(ns);
+    row->why_a_count = call ? a_count : NAN;
+    row->why_b_count = call ? b_count : NAN;
+}
+
 void tl_diff_put_host(const tl_diff *diff, const unit *ranks, tl_diff_part part, double change_ns, tl_diff_found *row)
 {
     double rate[2], most_ns = 0;
     bool any_call = false; /* a call goes before waiting for input, which may have been hidden without the call */
     works sums = sums_over(diff, ranks, part, rate);
     TL_EACH (const work, x, sums.v) {
-        const double a = x->side[A].count / rate[A], b = x->side[B].count / rate[B],
+        const bool call = x->side[A].count + x->side[B].count > 0;
+        const work *made = call ? waiting_call(diff, ranks, x->name) : NULL;
+        const works *of = made != NULL ? &diff->of[OPERATORS] : NULL;
+        const double a = of != NULL ? made->side[A].count / of->rate[A] : x->side[A].count / rate[A],
+                     b = of != NULL ? made->side[B].count / of->rate[B] : x->side[B].count / rate[B],
                      ns = (double)x->side[B].ns / rate[B] - (double)x->side[A].ns / rate[A];
-        const bool call = x->side[A].count + x->side[B].count > 0, more_often = 2 * fabs(b - a) >= 1;
+        const bool more_often = 2 * fabs(b - a) >= 1;
         if ((call && (!more_often || (b > a) != (ns > 0))) || !(2 * ns / change_ns >= 1) ||
             (any_call == call ? fabs(ns) <= most_ns : any_call))
             continue;
         most_ns = fabs(ns);
         any_call = call;
-        row->why = x->name;
-        row->why_part = call ? TL_DIFF_IDLE : TL_DIFF_OUTSIDE;
-        row->why_ns = llround(ns);
-        row->why_a_count = call ? a : NAN;
-        row->why_b_count = call ? b : NAN;
+        put_why(row, x->name, call, ns, a, b);
     }
     tl_diff_works_free(&sums);
+    /* Devices may be idle in a call that is made where they had run dry before: no gap is after the call. */
+    const works *calls = &diff->of[OPERATORS];
+    TL_EACH (const work, x, calls->v) {
+        const double a = x->side[A].count / calls->rate[A], b = x->side[B].count / calls->rate[B],
+                     ns = (double)x->side[B].ns / calls->rate[B] - (double)x->side[A].ns / calls->rate[A];
+        if (waiting_call(diff, ranks, x->name) != x || any_call || 2 * fabs(b - a) < 1 || (b > a) != (ns > 0) ||
+            !(2 * ns / change_ns >= 1) || fabs(ns) <= most_ns)
+            continue;
+        most_ns = fabs(ns);
+        put_why(row, x->name, true, ns, a, b);
+    }
 }

@@ -63,7 +63,8 @@ typedef struct work {
     uint32_t root;      /* index of the work with its sums: itself, or the work that it was joined to */
     bool aligned;       /* joined with works of other names: b_name is the name in B */
     bool by_name;       /* not replaced by a work with another name under the same operator */
-    bool waits;         /* of an operator: it copies from the device, so that its host time holds waiting */
+    bool waits;         /* of an operator: it copies from the device, so that its host time holds waiting; of a call
+                         * that waits for the device */
     uint8_t collective; /* of a collective: its kind */
     amount side[2];
     double p_value; /* of a kernel: of its times over steps; NaN: not tested */

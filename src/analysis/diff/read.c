@@ -185,6 +185,15 @@ static void read_kernels(tl_diff *diff, int which, bool cut)
         add_rank(s, &x->side[which], row->rank, (double)(s->marked ? row->steps_count : row->count),
                  s->marked ? row->steps_ns : row->host_self_ns);
     }
+    TL_ROWS (const tl_launch_row, row, table_of(s, &tl_launch_row_schema)) {
+        if (row->kernels > 0 || row->name == TL_NO_NAME || cut)
+            continue; /* the others wait for the device */
+        work *x = tl_diff_works_at(&diff->of[OPERATORS], intern_word(diff, TL_DIFF_CALL),
+                                   tl_diff_name_in(diff, which, row->name));
+        const double count = s->marked ? s->marks * (double)row->step_median : (double)row->calls;
+        x->waits = true;
+        add_rank(s, &x->side[which], row->rank, count, llround((double)row->host_ns * count / (double)row->calls));
+    }
 }
 
 uint32_t tl_diff_class_of(tl_diff *diff, const tl_idle_summary *row)

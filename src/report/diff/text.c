@@ -217,13 +217,17 @@ static tl_phrase idle_in_words(const tl_diff_words *d, uint32_t id)
     return tl_phrase_of("while the host is in `%s`", shown);
 }
 
-/* "after `cudaDeviceSynchronize` (0 per step in A, 1 in B)", "waiting for input" */
+/* "after `cudaDeviceSynchronize` (new: 1 per step)", "waiting for input" */
 static tl_phrase host_in_words(const tl_diff_words *d, const tl_diff_found *row)
 {
     const tl_phrase name = name_of(d, row->why);
-    return row->why_part == TL_DIFF_IDLE ? tl_phrase_of("after `%s` (%.3g %s in A, %.3g in B)", name.text,
-                                                        row->why_a_count, per_step(d), row->why_b_count)
-                                         : name;
+    if (row->why_part != TL_DIFF_IDLE)
+        return name;
+    if (row->why_a_count == 0 || row->why_b_count == 0)
+        return tl_phrase_of("after `%s` (%s: %.3g %s)", name.text, row->why_a_count == 0 ? "new" : "gone",
+                            row->why_a_count + row->why_b_count, per_step(d));
+    return tl_phrase_of("after `%s` (%.3g %s in A, %.3g in B)", name.text, row->why_a_count, per_step(d),
+                        row->why_b_count);
 }
 
 static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *row)
@@ -240,18 +244,21 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
         const bool input = row->why != TL_NO_NAME && row->why_part == TL_DIFF_OUTSIDE,
                    host = input || (row->why != TL_NO_NAME && row->why_a_count + row->why_b_count > 0),
                    own_host = host && row->part != TL_DIFF_WAITING;
+        const tl_text class = row->name != TL_NO_NAME ? d->name(d->name_arg, row->name) : TL_TEXT("");
+        /* input, and a call, say more than a class of idle time */
+        const bool named =
+            row->name != TL_NO_NAME && !(own_host && (input || tl_text_has(class, name_of(d, row->why).text)));
         tl_say(&w, "%s%s%s", row->part == TL_DIFF_OUTSIDE || row->part == TL_DIFF_REST ? "" : "in ",
                part_in_words(row->part),
                own_host ? (input || row->part == TL_DIFF_OUTSIDE ? ", mostly" : "")
                         : (row->rank >= 0 && row->name == TL_NO_NAME ? "," : ""));
         if (own_host)
-            tl_say(&w, "%s%s", host_in_words(d, row).text,
-                   row->rank >= 0 || (row->name != TL_NO_NAME && !input) ? "," : "");
+            tl_say(&w, "%s%s", host_in_words(d, row).text, row->rank >= 0 || named ? "," : "");
         if (row->part == TL_DIFF_LONG)
             tl_say(&w, "%zu of %zu in A, %zu of %zu in B; most of it", d->basis.nlong[0], d->basis.steps[0],
                    d->basis.nlong[1], d->basis.steps[1]);
         bool follows = row->part == TL_DIFF_WAITING && row->why_part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME;
-        if (row->name != TL_NO_NAME && !(own_host && input)) /* input says more than a class of idle time */
+        if (named)
             tl_say(&w, "%s%s", (row->part == TL_DIFF_IDLE ? idle_in_words(d, row->name) : name_of(d, row->name)).text,
                    (row->rank >= 0 && row->part != TL_DIFF_LONG) || follows ? "," : "");
         if (row->part == TL_DIFF_TRANSFER && row->change == TL_DIFF_SAME && row->change_ns != 0)
@@ -288,16 +295,25 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
     tl_wrap_end(&w);
 }
 
-/* Says which operators only one run has, or run more or less often: "new: 12 aten::copy_ per step". */
+static bool is_said(const tl_diff_words *d, uint32_t name)
+{
+    TL_ROWS (const tl_diff_found, row, d->found)
+        if (row->why == name && row->why_a_count + row->why_b_count > 0)
+            return true;
+    return false;
+}
+
+/* Says which operators, and calls that wait, only one run has: "new: 12 aten::copy_ per step". */
 static void say_operators(FILE *out, const tl_diff_words *d)
 {
     size_t said = 0;
     TL_ROWS (const tl_diff_kernel, row, d->operator) {
         bool added = row->change == TL_DIFF_ADDED, removed = row->change == TL_DIFF_REMOVED;
-        if ((!added && !removed) || said++ >= NEW_OPERATORS)
+        if ((!added && !removed) || is_said(d, row->name) || said++ >= NEW_OPERATORS)
             continue;
-        say(out, d, "%s operator: %.4g %s %s.", added ? "New" : "Gone", added ? row->b_count : row->a_count,
-            name_of(d, row->name).text, per_step(d));
+        say(out, d, "%s %s: %.4g %s %s.", added ? "New" : "Gone",
+            tl_text_is(d->name(d->name_arg, row->kind), TL_DIFF_CALL) ? "call that waits for the device" : "operator",
+            added ? row->b_count : row->a_count, name_of(d, row->name).text, per_step(d));
     }
     if (said > NEW_OPERATORS)
         say(out, d, "%zu more operator%s new or gone: table diff_operator.", said - NEW_OPERATORS,

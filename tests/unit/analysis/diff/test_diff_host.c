@@ -47,6 +47,30 @@ static void a_call_that_waits_in_one_more_place_is_named(void)
     }
 }
 
+/* A call that waits is made twelve times a step in B, where devices have run dry already: no gap is after it. */
+static void calls_that_wait_are_counted(void)
+{
+    drawn slower = plain;
+    slower.idle += 80;
+    run *r[2] = { steps_of(6, plain, 3), steps_of(6, slower, 9) };
+    for (int32_t rank = 0; rank < 2; rank++)
+        put(r[1], &tl_launch_row_schema, &(tl_launch_row){ .rank = rank, .calls = 74, .step_median = 12,
+                                                           .host_ns = 74 * 10 * US,
+                                                           .name = name(r[1], "cudaDeviceSynchronize") });
+    tl_diff *diff = compare(r[0], r[1]);
+    const tl_diff_found *idle = found(diff, 1);
+    CU_ASSERT_EQUAL(idle->part, TL_DIFF_IDLE);
+    CU_ASSERT_TRUE_FATAL(is_named(diff, idle->why, "cudaDeviceSynchronize"));
+    CU_ASSERT_EQUAL(idle->why_a_count, 0);
+    CU_ASSERT_EQUAL(idle->why_b_count, 12);
+    CU_ASSERT_EQUAL(idle->why_ns, 120 * US);
+    const tl_diff_kernel *row = tl_table_row(tl_diff_table(diff, &tl_diff_operator_schema), 0);
+    CU_ASSERT_TRUE(is_named(diff, row->kind, "call"));
+    CU_ASSERT_EQUAL(row->change, TL_DIFF_ADDED);
+    CU_ASSERT_EQUAL(row->b_count, 12);
+    end(diff, r[0], r[1]);
+}
+
 /* Rank 2 of three alone waits 90 us longer for input between its steps; then all ranks do. */
 static void waiting_for_input_is_named(void)
 {
@@ -96,6 +120,7 @@ static void an_operator_that_waits_for_the_device_stands_last(void)
 static const unit_test tests[] = {
     TEST(an_operator_that_waits_for_the_device_stands_last),
     TEST(a_call_that_waits_in_one_more_place_is_named),
+    TEST(calls_that_wait_are_counted),
     TEST(waiting_for_input_is_named),
 };
 

@@ -19,6 +19,26 @@ static bool is_named(const drawing *d, const tl_launch_row *row, const char *tex
     return tl_text_is(tl_names_text(&d->names, row->name), text);
 }
 
+static void calls_that_wait_have_rows_without_work(void)
+{
+    drawing *d = draw("steps:                        444444555555",
+                      "launch 1 launchKernel:        a.....b.....",
+                      "call 1 cudaDeviceSynchronize: .===.=.=....",
+                      "call 1 cudaMalloc:            ........=...",
+                      "compute 7:                    .AAA...B....", NULL);
+    const tl_launch_row *r = rows_of(d, 2);
+    CU_ASSERT_TRUE(is_named(d, &r[0], "cudaDeviceSynchronize"));
+    CU_ASSERT_EQUAL(r[0].calls, 3);
+    CU_ASSERT_EQUAL(r[0].kernels, 0);
+    CU_ASSERT_EQUAL(r[0].host_ns, 5 * US);
+    CU_ASSERT_EQUAL(r[0].host_max_ns, 3 * US);
+    CU_ASSERT_EQUAL(r[0].device_ns, 0);
+    CU_ASSERT_EQUAL(r[0].step_min, 1);
+    CU_ASSERT_EQUAL(r[0].step_max, 2);
+    CU_ASSERT_EQUAL(r[1].kernels, 2);
+    drawing_free(d);
+}
+
 static void calls_of_a_name_are_one_row_the_most_time_first(void)
 {
     drawing *d = draw("launch 1 memcpyAsync:   ...c.......",
@@ -137,6 +157,7 @@ int main(void)
 {
     static const unit_test tests[] = {
         TEST(calls_of_a_name_are_one_row_the_most_time_first),
+    TEST(calls_that_wait_have_rows_without_work),
         TEST(a_graph_is_one_call_with_much_work),
         TEST(thresholds_are_met_when_they_are_passed),
         TEST(no_delay_is_below_0),
