@@ -9,17 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Attributes of a result; the last four are for a page. */
-enum { SELECTION, NOTES, COMMAND, HISTORY, HOST, VERSION };
-static const char *const attributes[TL_OPENED_TEXTS] = { "selection", "selection_notes", "command_line",
-                                                         "history",   "hostname",        "creator_version" };
-
 tl_status tl_opened_tell(const tl_opened *a, tl_status st, const tl_error *why, tl_error *err)
 {
     return st != TL_OK ? tl_fail(err, st, "%s: %s", a->named, why->text) : TL_OK;
 }
 
-static void opened_free(tl_opened *a)
+tl_status tl_opened_load(tl_opened *a, const char *named, const char *path, const tl_schema *const *schemas, size_t n,
+                         size_t required, tl_error *err)
+{
+#define NAME(name) #name,
+    static const char *const attributes[] = { TL_OPENED_LIST(NAME) };
+    tl_error why;
+    *a = (tl_opened){ .named = named };
+    tl_status st = tl_result_open(path, &a->result, err);
+    if (st != TL_OK)
+        return st;
+    tl_tables_init(&a->tables, schemas, n);
+    st = tl_result_load(a->result, &a->tables, required, &why);
+    for (int i = 0; st == TL_OK && i < TL_OPENED_TEXTS; i++)
+        st = tl_result_attr_text(a->result, attributes[i], &a->texts[i], &why);
+    return tl_opened_tell(a, st, &why, err);
+}
+
+void tl_opened_free(tl_opened *a)
 {
     tl_result_close(a->result);
     tl_tables_free(&a->tables);
@@ -27,31 +39,22 @@ static void opened_free(tl_opened *a)
         free(a->texts[i]);
 }
 
-/* Loads the tables of the answers, and of a page if wanted.  The caller ends *a by opened_free in any case. */
+/* Loads the tables of the answers, and of a page if wanted.  The caller ends *a by tl_opened_free in any case. */
 static tl_status load(tl_opened *a, const tl_answer_how *how, bool page, tl_error *err)
 {
     enum { MOST = 64 };
     const tl_schema *schemas[MOST];
     size_t n = 0, required;
-    tl_error why;
-
-    *a = (tl_opened){ .named = how->named, .arg = how->arg };
     for (const tl_schema *const *of = tl_answer_tables(&required); *of != NULL && n < MOST; of++)
         schemas[n++] = *of;
     for (const tl_schema *const *of = tl_html_tables(); page && *of != NULL && n < MOST; of++)
         schemas[n++] = *of;
-    tl_status st = tl_result_open(how->path, &a->result, err);
-    if (st != TL_OK)
-        return st;
-    tl_tables_init(&a->tables, schemas, n);
-    st = tl_opened_tell(a, tl_result_load(a->result, &a->tables, required, &why), &why, err);
-    for (int i = 0; st == TL_OK && i < TL_OPENED_TEXTS; i++)
-        st = tl_opened_tell(a, tl_result_attr_text(a->result, attributes[i], &a->texts[i], &why), &why, err);
-    if (st == TL_OK) {
+    tl_status st = tl_opened_load(a, how->named, how->path, schemas, n, required, err);
+    a->arg = how->arg;
+    if (st == TL_OK)
         tl_answers_read(&a->tables, &a->answers);
-        a->answers.selection = a->texts[SELECTION];
-        a->answers.notes = a->texts[NOTES];
-    }
+    a->answers.selection = a->texts[TL_OPENED_selection];
+    a->answers.notes = a->texts[TL_OPENED_selection_notes];
     return st;
 }
 
@@ -79,7 +82,7 @@ int tl_opened_answer(const tl_cli *cli, const tl_answer_how *how)
         st = tl_outfile_close(&file, how->put(&a, cli, file.out, &err), &err);
     if (st == TL_OK && cli->command->bit == TL_FOR_ASK)
         too_much = tl_gates_judge(&cli->run.fail_on, &a.answers, stderr);
-    opened_free(&a);
+    tl_opened_free(&a);
     free(beside);
     return st != TL_OK ? tl_cli_complain(cli, &err) : too_much ? TL_EXIT_FAIL_ON : TL_EXIT_DONE;
 }
@@ -113,7 +116,7 @@ int tl_ask(const tl_cli *cli)
 
 /* ------------------------------------------------------------------------------------------------------------ html */
 
-static tl_text name_of(void *of, uint32_t id)
+tl_text tl_opened_name(void *of, uint32_t id)
 {
     return tl_result_name(((const tl_opened *)of)->result, id);
 }
@@ -133,18 +136,19 @@ tl_html_input tl_opened_input(tl_opened *a)
                             .answers = &a->answers,
                             .tables = &a->tables,
                             .result = a,
-                            .name = name_of,
+                            .name = tl_opened_name,
                             .each = each_row,
-                            .command = a->texts[COMMAND],
-                            .when = a->texts[HISTORY],
-                            .host = a->texts[HOST],
-                            .version = a->texts[VERSION] };
+                            .command = a->texts[TL_OPENED_command_line],
+                            .when = a->texts[TL_OPENED_history],
+                            .host = a->texts[TL_OPENED_hostname],
+                            .version = a->texts[TL_OPENED_creator_version] };
 }
 
 static tl_status put_page(tl_opened *a, const tl_cli *cli, FILE *out, tl_error *err)
 {
     (void)cli;
-    char *history = a->texts[HISTORY]; /* "2026-03-01T12:00:00Z: tlmpi ..."; the command is shown separately */
+    char *history =
+        a->texts[TL_OPENED_history]; /* "2026-03-01T12:00:00Z: tlmpi ..."; the command is shown separately */
     if (history != NULL)
         history[strcspn(history, " ") - (strcspn(history, " ") > 0)] = '\0';
     const tl_html_input input = tl_opened_input(a);

@@ -309,6 +309,8 @@ void tl_cli_help(FILE *out, const tl_cli *cli)
 
 int tl_cli_complain(const tl_cli *cli, const tl_error *err)
 {
+    if (tl_par_proc() > 0)
+        return tl_exit_of_status(err->status);
     int code = tl_exit_say(err);
     if (err->status == TL_EUSAGE)
         fprintf(stderr, "See: tlmpi %s%s--help\n", cli->named ? cli->command->name : "", cli->named ? " " : "");
@@ -317,35 +319,22 @@ int tl_cli_complain(const tl_cli *cli, const tl_error *err)
 
 /* -------------------------------------------------------------------------------------------- words that were meant */
 
-enum { LONGEST = 40 };
-
 static bool same_letter(char a, char b)
 {
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Returns the number of insertions, deletions, changes, and swaps of neighbours that make a into b, ignoring case; both
- * are shorter than LONGEST. */
-static size_t edit_distance(const char *a, const char *b)
+/* Returns whether at most n insertions, deletions, changes and swaps of neighbours make a into b, ignoring case. */
+static bool is_within(const char *a, const char *b, int n)
 {
-    size_t na = strlen(a), nb = strlen(b);
-    size_t rows[3][LONGEST + 1] = { { 0 } }; /* row i modulo 3 is for the first i characters of a */
-
-    for (size_t j = 0; j <= nb; j++)
-        rows[0][j] = j;
-    for (size_t i = 1; i <= na; i++) {
-        size_t *row = rows[i % 3], *above = rows[(i - 1) % 3], *two_above = rows[(i + 1) % 3];
-        row[0] = i;
-        for (size_t j = 1; j <= nb; j++) {
-            const size_t added = (above[j] < row[j - 1] ? above[j] : row[j - 1]) + 1,
-                         changed = above[j - 1] + (!same_letter(a[i - 1], b[j - 1]));
-            row[j] = added < changed ? added : changed;
-            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]) &&
-                two_above[j - 2] + 1 < row[j])
-                row[j] = two_above[j - 2] + 1;
-        }
-    }
-    return rows[na % 3][nb];
+    for (; *a != '\0' && same_letter(*a, *b); a++)
+        b++;
+    if ((*a == '\0' && *b == '\0') || n == 0)
+        return *a == *b;
+    const bool both = *a != '\0' && *b != '\0',
+               swapped = both && a[1] != '\0' && same_letter(a[0], b[1]) && same_letter(a[1], b[0]);
+    return (*a != '\0' && is_within(a + 1, b, n - 1)) || (*b != '\0' && is_within(a, b + 1, n - 1)) ||
+           (both && is_within(a + 1, b + 1, n - 1)) || (swapped && is_within(a + 2, b + 2, n - 1));
 }
 
 static const char *name_at(const char *const *names, size_t stride, size_t i)
@@ -356,29 +345,24 @@ static const char *name_at(const char *const *names, size_t stride, size_t i)
 const char *tl_suggest(const char *word, const char *const *names, size_t stride, size_t n)
 {
     /* a third of the word may differ, at most two characters: "shw" is show, "traces" is nothing */
-    size_t length = strlen(word), limit = length / 3 < 2 ? length / 3 : 2;
-    const char *best = NULL;
-    for (size_t i = 0; i < n && length < LONGEST; i++) {
-        const char *name = name_at(names, stride, i);
-        if (name == NULL || strlen(name) >= LONGEST)
-            continue;
-        size_t distance = edit_distance(word, name);
-        if (distance <= limit && (best == NULL || distance < edit_distance(word, best)))
-            best = name;
-    }
-    return best;
+    const size_t length = strlen(word), limit = length / 3 < 2 ? length / 3 : 2;
+    for (int distance = 0; distance <= (int)limit; distance++)
+        for (size_t i = 0; i < n; i++)
+            if (name_at(names, stride, i) != NULL && is_within(word, name_at(names, stride, i), distance))
+                return name_at(names, stride, i);
+    return NULL;
 }
 
 tl_status tl_fail_unknown(tl_error *err, const char *what, const char *word, const char *place,
                           const char *const *names, size_t stride, size_t n)
 {
-    char list[700] = "", guess[LONGEST + 20] = ".";
+    char list[700] = "", guess[60] = ".";
     size_t used = 0;
     for (size_t i = 0; i < n && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", name_at(names, stride, i));
     const char *meant = tl_suggest(word, names, stride, n);
     if (meant != NULL)
-        snprintf(guess, sizeof guess, "; did you mean %s?", meant);
+        snprintf(guess, sizeof guess, "; did you mean %.40s?", meant);
     return tl_fail(err, TL_EUSAGE, "there is no %s '%.60s' in %.120s%s It has: %s", what, word, place, guess,
                    n > 0 ? list : "none");
 }

@@ -110,7 +110,7 @@ void tl_cli_free(tl_cli *cli);
 /* Prints the help of the command, or of the whole program if no command was given. */
 void tl_cli_help(FILE *out, const tl_cli *cli);
 
-/* Prints the error on stderr; returns its exit status. */
+/* Proc 0: prints the error on stderr.  Returns its exit status. */
 int tl_cli_complain(const tl_cli *cli, const tl_error *err);
 
 /* Returns whether the path ends as those of result files do. */

@@ -395,10 +395,10 @@ int tl_compat(const tl_cli *cli)
 {
     tl_cli mine = *cli;
     tl_error err = { .status = TL_OK };
-    bool first = tl_par_proc() == 0, incomplete = false;
+    bool incomplete = false;
 
     if (check_words(cli, &err) != TL_OK) /* checked the same way on every proc */
-        return first ? tl_cli_complain(cli, &err) : TL_EXIT_USAGE;
+        return tl_cli_complain(cli, &err);
     if (cli->compat_run == LIST) {
         mine.run.paths = cli->words + 1 + is_diff(cli);
         mine.run.npaths = cli->nwords - 1 - is_diff(cli);
@@ -406,11 +406,11 @@ int tl_compat(const tl_cli *cli)
         mine.run.run = LIST;
         return tl_check(&mine.run);
     }
-    if (is_hta(cli) && !first)
+    if (is_hta(cli) && tl_par_proc() > 0)
         return TL_EXIT_DONE;
     tl_status st = is_hta(cli) ? write_hta(cli, &incomplete, &err) : write_tracelens(cli, &incomplete, &err);
     if (st != TL_OK)
-        return first ? tl_cli_complain(cli, &err) : tl_exit_of_status(st);
+        return tl_cli_complain(cli, &err);
 
     char path[4096];
     struct stat notes = { .st_size = 0 };

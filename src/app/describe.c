@@ -16,6 +16,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- the manual (manual.txt): what no schema says of tables, pages of their own, commands, and words ---- */
+
+extern const char *const tl_manual_text[]; /* the lines of the file; "#" ends them */
+
+bool tl_manual_next(tl_manual_section *s, const char *kind)
+{
+    const size_t n = strlen(kind);
+    const char *const *at = s->after != NULL ? s->after : tl_manual_text;
+    while (strcmp(*at, "#") != 0 &&
+           (strncmp(*at, "# ", 2) != 0 || strncmp(*at + 2, kind, n) != 0 || (*at)[2 + n] != ' '))
+        at++;
+    if (strcmp(*at, "#") == 0)
+        return false;
+    const char *name = *at + 2 + n + 1;
+    const size_t length = strcspn(name, ":");
+    snprintf(s->name, sizeof s->name, "%.*s", (int)length, name);
+    s->title = name[length] == ':' ? name + length + 2 : "";
+    s->after = s->lines = at + 1;
+    while (**s->lines == '#') /* a section without lines has those of the section after it */
+        s->lines++;
+    return true;
+}
+
+const char *const *tl_manual_find(const char *kind, const char *name)
+{
+    tl_manual_section s = { .after = NULL };
+    while (tl_manual_next(&s, kind))
+        if (strcmp(s.name, name) == 0)
+            return s.lines;
+    return NULL;
+}
+
+/* ---- lines ---- */
+
 /* A word, and the column of the page at which the next one stands, at least one space behind it. */
 typedef struct cell {
     const char *word;
@@ -173,9 +207,7 @@ static char *meanings_of(const char *word)
     char *text = NULL;
     size_t n, size;
     const tl_schema *const *tables = tl_all_schemas(&n);
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        tl_mem_out(BUFSIZ);
+    FILE *out = tl_memory_file(&text, &size);
     const char *const *term = tl_manual_find("term", word);
     if (term != NULL)
         say_meaning(out, word, "", *term);
@@ -327,12 +359,10 @@ int tl_describe(const tl_cli *cli)
     entries all = list_entries();
     char *text = NULL;
     size_t n, words = cli->nwords > 0 ? cli->nwords : all.n;
-    FILE *out = open_memstream(&text, &n);
+    FILE *out = tl_memory_file(&text, &n);
     tl_error err;
     tl_status st = TL_OK;
     bool page = false;
-    if (out == NULL)
-        tl_mem_out(BUFSIZ);
     for (size_t i = 0; i < words && st == TL_OK; i++) {
         fputs(i > 0 ? "\n" : "", out);
         st = describe(out, &all, cli->nwords > 0 ? cli->words[i] : all.v[i].name, &page, &err);

@@ -1,16 +1,12 @@
 /* diff.c - tlmpi diff A B, tlmpi html A B: compares two runs, each a result file, or traces, which are analysed first.
  */
-#include "origin.h"
+#include "opened.h"
 #include "tlmpi/analysis/diff.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/diff.h"
 #include "tlmpi/report/format/print.h"
-#include "tlmpi/report/format/words.h"
-#include "tlmpi/report/html.h"
 #include "tlmpi/store/load.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS_SHOWN = 10, TEXT_SHOWN = 48 };
@@ -19,10 +15,7 @@ enum { ROWS_SHOWN = 10, TEXT_SHOWN = 48 };
  */
 
 typedef struct compared {
-    const char *shown[2], *path[2]; /* the words on the command line; the paths of the results */
-    tl_result *result[2];
-    tl_tables tables[2];
-    char *selection[2], *run[2]; /* attributes of the results */
+    tl_opened of[2];
     tl_diff *diff;
 } compared;
 
@@ -38,73 +31,48 @@ static void take(void *arg, const void *row)
     tl_diff_take(t->diff, t->side, t->schema, row);
 }
 
-static tl_text name_of(void *result, uint32_t id)
-{
-    return tl_result_name(result, id);
-}
-
-static tl_status load(compared *c, int side, tl_error *err)
-{
-    size_t n;
-    const tl_schema *const *schemas = tl_diff_reads(&n);
-    tl_error why;
-    tl_tables_init(&c->tables[side], schemas, n);
-    tl_status st = tl_result_open(c->path[side], &c->result[side], err);
-    if (st != TL_OK)
-        return st;
-    st = tl_result_load(c->result[side], &c->tables[side], n, &why);
-    if (st == TL_OK)
-        st = tl_result_attr_text(c->result[side], "selection", &c->selection[side], &why);
-    if (st == TL_OK)
-        st = tl_result_attr_text(c->result[side], "run", &c->run[side], &why);
-    return st != TL_OK ? tl_fail(err, st, "%s: %s", c->shown[side], why.text) : TL_OK;
-}
-
-/* Compares the results; the caller ends *c by compared_free in any case. */
-static tl_status compare(compared *c, tl_error *err)
+/* Compares the results at `path`, which messages call `shown`; the caller ends *c by compared_free in any case. */
+static tl_status compare(compared *c, const char *const *shown, const char *const *path, tl_error *err)
 {
     tl_diff_input input = { .side = { { 0 } } };
+    size_t n, nstreams;
+    const tl_schema *const *schemas = tl_diff_reads(&n), *const *streams = tl_diff_streams(&nstreams);
     tl_status st = TL_OK;
-    for (int i = 0; st == TL_OK && i < 2; i++)
-        st = load(c, i, err);
+    for (int i = 0; st == TL_OK && i < 2; i++) {
+        tl_opened *of = &c->of[i];
+        st = tl_opened_load(of, shown[i], path[i], schemas, n, n, err);
+        input.side[i] = (tl_diff_side){ .path = shown[i],
+                                        .tables = &of->tables,
+                                        .name = tl_opened_name,
+                                        .name_arg = of,
+                                        .selection = of->texts[TL_OPENED_selection],
+                                        .run = of->texts[TL_OPENED_run] };
+    }
     if (st != TL_OK)
         return st;
-    for (int i = 0; i < 2; i++)
-        input.side[i] = (tl_diff_side){ .path = c->shown[i],
-                                        .tables = &c->tables[i],
-                                        .name = name_of,
-                                        .name_arg = c->result[i],
-                                        .selection = c->selection[i],
-                                        .run = c->run[i] };
     c->diff = tl_diff_new(&input);
     for (int i = 0; i < 2; i++)
         if (tl_diff_basis_of(c->diff).ranks[i] == 0)
-            return tl_fail(err, TL_EINPUT, "%s: no kernel or copy of a device: %s", c->shown[i],
-                           tl_tables_get(&c->tables[i], &tl_rank_schema)->n > 0
+            return tl_fail(err, TL_EINPUT, "%s: no kernel or copy of a device: %s", shown[i],
+                           tl_tables_get(&c->of[i].tables, &tl_rank_schema)->n > 0
                                ? "of a trace the device work is compared, and this one has only the host's"
                                : "only traces are compared, not durations of phases");
-    size_t n;
-    const tl_schema *const *streams = tl_diff_streams(&n);
-    for (size_t k = 0; k < 2 * n; k++) {
+    for (size_t k = 0; st == TL_OK && k < 2 * nstreams; k++) {
         tl_error why;
-        taker t = { c->diff, (int)(k / n), streams[k % n] };
-        st = tl_result_each(c->result[t.side], t.schema, take, &t, &why);
-        if (st != TL_OK)
-            return tl_fail(err, st, "%s: %s", c->shown[t.side], why.text);
+        taker t = { c->diff, (int)(k / nstreams), streams[k % nstreams] };
+        const tl_opened *of = &c->of[t.side];
+        st = tl_opened_tell(of, tl_result_each(of->result, t.schema, take, &t, &why), &why, err);
     }
-    tl_diff_compare(c->diff);
-    return TL_OK;
+    if (st == TL_OK)
+        tl_diff_compare(c->diff);
+    return st;
 }
 
 static void compared_free(compared *c)
 {
     tl_diff_free(c->diff);
-    for (int i = 0; i < 2; i++) {
-        tl_result_close(c->result[i]);
-        tl_tables_free(&c->tables[i]);
-        free(c->selection[i]);
-        free(c->run[i]);
-    }
+    for (int i = 0; i < 2; i++)
+        tl_opened_free(&c->of[i]);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ output
@@ -188,21 +156,22 @@ static tl_status find_table(const tl_cli *cli, const tl_schema **named, tl_error
 }
 
 /* Proc 0: compares the results and prints.  Returns the exit status. */
-static int compare_results(const tl_cli *cli, compared *c, const tl_schema *named, tl_outfile *file)
+static int compare_results(const tl_cli *cli, const char *const *path, const tl_schema *named, tl_outfile *file)
 {
     tl_error err;
+    compared c = { .diff = NULL };
     tl_gates_judged judged = TL_GATES_HELD;
-    tl_status st = compare(c, &err);
+    tl_status st = compare(&c, cli->words, path, &err);
     if (st == TL_OK) {
-        tl_diff_words words = words_of(c);
+        tl_diff_words words = words_of(&c);
         if (cli->command->bit == TL_FOR_HTML)
             tl_html_write_diff(&words, file->out);
         else
-            print(cli, c, named, file->out);
+            print(cli, &c, named, file->out);
         st = tl_outfile_close(file, TL_OK, &err);
         judged = st == TL_OK ? tl_diff_gates_judge(&cli->diff_fail_on, &words, stderr) : TL_GATES_HELD;
     }
-    compared_free(c);
+    compared_free(&c);
     return st != TL_OK                  ? tl_cli_complain(cli, &err)
            : judged == TL_GATES_PASSED  ? TL_EXIT_FAIL_ON
            : judged == TL_GATES_UNKNOWN ? TL_EXIT_PARTIAL
@@ -225,32 +194,32 @@ int tl_diff_command(const tl_cli *cli)
 {
     tl_error err;
     tl_outfile file = { .part = TL_PART_FILE_INIT };
-    compared c = { .diff = NULL };
+    const char *path[2];
     tl_passing results = { .folder = "" };
     const tl_schema *named;
-    bool partial = false, first = tl_par_proc() == 0;
+    bool partial = false;
     int code = TL_EXIT_DONE;
 
     if (find_table(cli, &named, &err) != TL_OK)
-        return first ? tl_cli_complain(cli, &err) : TL_EXIT_USAGE;
+        return tl_cli_complain(cli, &err);
     bool analysed = !tl_is_result(cli->words[0]) || !tl_is_result(cli->words[1]);
     if (open_output(cli, &file, &err) != TL_OK || (analysed && tl_passing_begin(&results, &err) != TL_OK)) {
-        code = first ? tl_cli_complain(cli, &err) : TL_EXIT_OUTPUT;
+        code = tl_cli_complain(cli, &err);
         (void)tl_outfile_close(&file, TL_EOUTPUT, &err);
         return code;
     }
     for (int i = 0; i < 2; i++) {
         tl_cli own = *cli;
         own.run.run = cli->diff_run[i];
-        c.shown[i] = c.path[i] = cli->words[i];
+        path[i] = cli->words[i];
         if (tl_is_result(cli->words[i]))
             continue;
         code = code <= TL_EXIT_PARTIAL ? tl_passing_add(&results, i, &own, &cli->words[i], 1) : code;
         partial |= code == TL_EXIT_PARTIAL;
-        c.path[i] = results.path[i];
+        path[i] = results.path[i];
     }
-    if (code <= TL_EXIT_PARTIAL && first)
-        code = compare_results(cli, &c, named, &file);
+    if (code <= TL_EXIT_PARTIAL && tl_par_proc() == 0)
+        code = compare_results(cli, path, named, &file);
     (void)tl_outfile_close(&file, TL_EOUTPUT, &err); /* removed unless printed completely */
     tl_passing_end(&results);
     return code == TL_EXIT_DONE && partial ? TL_EXIT_PARTIAL : code;

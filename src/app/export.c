@@ -1,6 +1,5 @@
 /* export.c - ranks and steps of a job as one trace, for ui.perfetto.dev. */
 #include "opened.h"
-#include "origin.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/stats.h"
@@ -383,7 +382,7 @@ static int export_traces(const tl_cli *cli, void *plan, tl_error *err)
     if (st == TL_OK)
         st = tl_passing_begin(&passing, err);
     if (st != TL_OK)
-        code = tl_par_proc() == 0 ? tl_cli_complain(cli, err) : tl_exit_of_status(st);
+        code = tl_cli_complain(cli, err);
     else
         code = tl_passing_add(&passing, 0, cli, cli->words, cli->nwords);
     const tl_answer_how how = { passing.path[0], named, ending, put_slice, plan };
@@ -413,7 +412,7 @@ int tl_export(const tl_cli *cli)
     if (st == TL_OK && cli->fuse)
         st = tl_plan_make(&own.run, &plan, &err);
     if (st != TL_OK)
-        code = tl_par_proc() == 0 ? tl_cli_complain(cli, &err) : tl_exit_of_status(st);
+        code = tl_cli_complain(cli, &err);
     else if (!of_result)
         code = export_traces(cli, &plan, &err);
     else if (tl_par_proc() == 0)

@@ -42,7 +42,7 @@ static int act(const tl_cli *cli, tl_status parsed, const tl_error *err)
     bool first = tl_par_proc() == 0;
     int code = TL_EXIT_DONE;
     if (parsed != TL_OK)
-        code = first ? tl_cli_complain(cli, err) : code;
+        code = tl_cli_complain(cli, err);
     else if (cli->help || cli->version)
         code = first ? print_help_or_version(cli) : code;
     else if (cli->command->together || first)

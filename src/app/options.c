@@ -121,8 +121,8 @@ static const tl_option options[] = {
       "the result of a run over these traces: further tracks show when each device waited for which rank and, if the "
       "run had --path, the critical paths of each rank and of the job, with arrows to their work" },
     { "json", 0, NULL, "0", TL_FOR_RUN | TL_FOR_ASK, AT(switch, run.json),
-      "print the answers to the four questions (tlmpi ask) as one JSON object, and nothing else; its keys are "
-      "explained in include/tlmpi/report/ask.h" },
+      "print the answers to the four questions (tlmpi ask) as one JSON object, and nothing else; tlmpi describe json "
+      "explains its keys" },
     { "json", 0, NULL, "0", TL_FOR_DIFF | TL_FOR_WHATIF, AT(switch, run.json), "print all tables as one JSON object" },
     { "fail-on", 0, "LIST", "", TL_FOR_DIFF, AT(diff_gates, diff_fail_on),
       "exit with status 5 if B takes longer by more than this: NAME>+PERCENT%,... such as "

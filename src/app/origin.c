@@ -1,5 +1,5 @@
 /* origin.c - the result of traces, for as long as a command runs; and the traces that a result was made of. */
-#include "origin.h"
+#include "opened.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/model/tables.h"
@@ -63,47 +63,35 @@ void tl_passing_end(const tl_passing *p)
 
 /* ------------------------------------------------------------------------------------------------ results to traces */
 
-/* Proc 0: reads the attributes of a result that record its paths and options, each terminated by 0, and its rows of
- * table rank. */
-static tl_status read_origin(const char *path, tl_bytes *origin, tl_table *ranks, tl_error *err)
+/* Proc 0: appends the paths and the options that the result records, each text terminated by 0. */
+static tl_status read_origin(tl_opened *of, const char *path, tl_bytes *origin, tl_error *err)
 {
-    static const char *const attributes[] = { "inputs", "settings" };
-    tl_tables tables = { .v = ranks, .n = 1 };
-    tl_result *result;
-    tl_status st = tl_result_open(path, &result, err);
-    if (st != TL_OK)
-        return st;
-    for (size_t i = 0; st == TL_OK && i < 2; i++) {
-        char *text = NULL;
-        st = tl_result_attr_text(result, attributes[i], &text, err);
-        if (st == TL_OK && text == NULL)
-            st = tl_fail(
-                err, TL_EUSAGE,
-                "%s does not say which traces it was made of (--reproducible, or an older tlmpi wrote it): name "
-                "the traces instead",
-                path);
-        if (text != NULL)
-            tl_bytes_put(origin, text, strlen(text) + 1);
-        free(text);
+    const tl_schema *const schemas[] = { &tl_rank_schema };
+    tl_status st = tl_opened_load(of, path, path, schemas, 1, 1, err);
+    for (int i = TL_OPENED_inputs; st == TL_OK && i <= TL_OPENED_settings; i++) {
+        if (of->texts[i] == NULL)
+            return tl_fail(err, TL_EUSAGE,
+                           "%s does not say which traces it was made of (--reproducible, or an older tlmpi wrote it): "
+                           "name the traces instead",
+                           path);
+        tl_bytes_put(origin, of->texts[i], strlen(of->texts[i]) + 1);
     }
-    if (st == TL_OK)
-        st = tl_result_load(result, &tables, 1, err);
-    tl_result_close(result);
     return st;
 }
 
 tl_status tl_made_of_read(tl_cli *cli, tl_made_of *m, tl_error *err)
 {
     const char *result = cli->words[0];
-    m->whole = (tl_whatif_origin){ .result = result,
-                                   .ranks = { .schema = &tl_rank_schema },
-                                   .selects = cli->run.ranks.n + cli->run.steps.n + cli->run.times.n > 0 };
     tl_status st = cli->nwords == 1 ? TL_OK : tl_fail(err, TL_EUSAGE, "%s: one result file, or traces", result);
     if (st == TL_OK && tl_par_proc() == 0)
-        st = read_origin(result, &m->text, &m->whole.ranks, err);
+        st = read_origin(&m->opened, result, &m->text, err);
     st = tl_par_agree(st, err);
     if (st != TL_OK)
         return st;
+    m->whole =
+        (tl_whatif_origin){ .result = result, .selects = cli->run.ranks.n + cli->run.steps.n + cli->run.times.n > 0 };
+    if (tl_par_proc() == 0)
+        m->whole.ranks = m->opened.tables.v[0];
     tl_par_share((void **)&m->text.v, &m->text.n, 1);
     char *settings = m->text.v + strlen(m->text.v) + 1, *rest;
     for (char *path = strtok_r(m->text.v, "\n", &rest); path != NULL; path = strtok_r(NULL, "\n", &rest)) {
@@ -128,7 +116,7 @@ void tl_made_of_free(tl_made_of *m, tl_options *own, const tl_options *given)
     drop_restored(&own->ranks, &given->ranks);
     drop_restored(&own->steps, &given->steps);
     drop_restored(&own->times, &given->times);
-    tl_table_free(&m->whole.ranks);
+    tl_opened_free(&m->opened);
     free(m->paths.v);
     free(m->text.v);
 }

@@ -1,7 +1,6 @@
 /* whatif.c - tlmpi whatif: the changes, and the traces to which the changes are applied: traces on the command line, or
  * the traces of a result file. */
-#include "origin.h"
-#include "tlmpi/par/par.h"
+#include "opened.h"
 
 static tl_status read_changes(const tl_cli *cli, tl_whatif_changes *changes, tl_error *err)
 {
@@ -38,9 +37,7 @@ int tl_whatif_command(const tl_cli *cli)
     if (st == TL_OK && of_result)
         st = tl_made_of_read(&own, &made_of, &err);
     const tl_whatif_origin *compared = of_result && cli->run.run == 0 ? &made_of.whole : NULL; /* of this run */
-    int code = st == TL_OK          ? tl_whatif(&own.run, compared, &study, &print)
-               : tl_par_proc() == 0 ? tl_cli_complain(cli, &err)
-                                    : tl_exit_of_status(st);
+    int code = st == TL_OK ? tl_whatif(&own.run, compared, &study, &print) : tl_cli_complain(cli, &err);
     tl_whatif_free(&study);
     tl_made_of_free(&made_of, &own.run, &cli->run);
     return code;

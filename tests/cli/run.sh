@@ -77,10 +77,11 @@ for gates in straggler 'straggler>5' 'waiting>5%' 'straggler>5%,straggler>6%'; d
 done
 # keys stand in the code as names of values, in lists of columns, and in a table of counts
 grep -oE '"[a-z_? ]+"' "$here/../../src/report/ask/json.c" | tr -d '"?' | tr ' ' '\n' | grep -E '^[a-z_]{3,}$' | sort -u > keys
+"$tlmpi" describe json > explained
 while read -r key; do
-    check "ask.h explains the key $key" grep -qw "$key" "$here/../../include/tlmpi/report/ask.h"
+    check "describe json explains the key $key" grep -qw "$key" explained
 done < keys
-rm keys
+rm keys explained
 for thresholds in full full=1.5; do
     status 2 "$tlmpi" traces --launch "$thresholds"
     says err "--launch: full takes a whole number, 0 or more, not '"

@@ -10,7 +10,6 @@
 #ifndef TLMPI_REPORT_SUMMARY_H
 #define TLMPI_REPORT_SUMMARY_H
 
-#include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/phase_tables.h"

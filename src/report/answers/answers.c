@@ -192,6 +192,19 @@ tl_phrase tl_file_of_family(const tl_table *ranks, int32_t rank)
     return (tl_phrase){ "" };
 }
 
+tl_names tl_distinct_texts(const tl_table *ranks, const char *column)
+{
+    const tl_field *field = tl_schema_field(&tl_rank_schema, column);
+    const bool hosts = strcmp(column, "host") == 0;
+    tl_names texts = { 0 };
+    TL_ROWS (const tl_rank, row, ranks) {
+        const tl_text cell = tl_content_of(field, row).text;
+        if (cell.n > 0)
+            tl_names_intern(&texts, cell.p, hosts ? tl_host_length(cell.p, cell.n) : cell.n);
+    }
+    return texts;
+}
+
 /* -------------------------------------------------------------------------------------------------------- culprits */
 
 static const tl_slow_link_row *link_of(tl_tables *tables, const tl_culprit *c)

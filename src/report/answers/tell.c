@@ -155,9 +155,8 @@ static void say_quoted(tl_wrap *w, const char *cell, size_t size, const char *ma
 /* "host_late: its device waits for launches, because ... (76.6 % of the gain) in "forward"": of the first culprit. */
 static void say_cause(tl_wrap *w, const tl_answers *a)
 {
-    static const char *const against[] = { [TL_AGAINST_PEERS] = "",
-                                           [TL_AGAINST_STAGES] = ", compared with other stages",
-                                           [TL_AGAINST_OWN_STEPS] = ", compared with its other steps" };
+    /* by tl_against */
+    static const char *const against[] = { "", ", compared with other stages", ", compared with its other steps" };
     const tl_culprit *c = a->first;
     if (tl_is_untraced(c)) {
         tl_say(
@@ -205,9 +204,7 @@ void tl_say_no_rank_holds(tl_wrap *w, const tl_answers *a, const char *end)
 
 static void say_none_stands_out(tl_wrap *w, const tl_answers *a)
 {
-    static const char *const beyond[] = { [TL_AGAINST_PEERS] = "its peers",
-                                          [TL_AGAINST_STAGES] = "other stages",
-                                          [TL_AGAINST_OWN_STEPS] = "its other steps" };
+    static const char *const beyond[] = { "its peers", "other stages", "its other steps" }; /* by tl_against */
     const tl_straggler *most = a->most;
 
     tl_say_no_rank_holds(w, a, ".");
@@ -390,9 +387,8 @@ void tl_tell_file(tl_telling *t)
 
 void tl_tell_cause(tl_telling *t, size_t most)
 {
-    static const char *const elsewhere[] = { [TL_AGAINST_PEERS] = "on its peers",
-                                             [TL_AGAINST_STAGES] = "on other ranks",
-                                             [TL_AGAINST_OWN_STEPS] = "in its other steps" };
+    static const char *const elsewhere[] = { "on its peers", "on other ranks",
+                                             "in its other steps" }; /* by tl_against */
     const tl_answers *a = t->a;
     const size_t n = a->nexcess < most ? a->nexcess : most;
     say_cause(tl_tell(t, "cause", NULL), a);

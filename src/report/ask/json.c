@@ -1,9 +1,8 @@
-/* json.c - the answers as one JSON object; ask.h has its keys. */
+/* json.c - the answers as one JSON object; page json of the manual has its keys. */
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/report/answers/tell.h"
 #include "tlmpi/report/ask.h"
 #include "tlmpi/report/format/json_writer.h"
-#include <string.h>
 
 /* Writes one or more columns of the culprit. */
 static void put_culprit_columns(tl_json_writer *j, const tl_culprit *c, const char *columns)

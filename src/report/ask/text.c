@@ -42,9 +42,7 @@ static const char *pronoun_of(const tl_culprit *c)
 
 static void tell_evidence_of_rank(tl_telling *t)
 {
-    static const char *const varies[] = { [TL_AGAINST_PEERS] = "what its peers vary by",
-                                          [TL_AGAINST_STAGES] = "what stages vary by",
-                                          [TL_AGAINST_OWN_STEPS] = "what its steps vary by" };
+    static const char *const varying[] = { "its peers", "stages", "its steps" }; /* by tl_against */
     const tl_answers *a = t->a;
     const tl_culprit *c = a->first;
     tl_wrap *w = tl_tell(t, "evidence", tl_is_link(c) ? "link" : "straggler");
@@ -59,7 +57,7 @@ static void tell_evidence_of_rank(tl_telling *t)
         if (tl_is_several(c))
             tl_say(w, "rank~%" PRId32 "~alone:", c->rank);
         const tl_phrase z = tl_phrase_of(c->z < FAR_Z ? "%.1f" : "more than %.0f", c->z < FAR_Z ? c->z : FAR_Z);
-        tl_say(w, "its delay is %s~times %s", z.text, varies[a->against]);
+        tl_say(w, "its delay is %s~times what %s vary by", z.text, varying[a->against]);
     }
     if (isnan(c->path_share))
         return;

@@ -145,10 +145,10 @@ static void cell_format(text_cell *cell, const tl_printer *printer, const tl_fie
 {
     const tl_content value = tl_content_of(field, row);
     bool blank = printer->blank != NULL && printer->blank[field - printer->schema->fields];
-    bool untold = field->type == TL_TYPE_I64 || field->type == TL_TYPE_TIME
-                      ? printer->unit != TL_UNIT_NS && !printer->signed_times && value.i == -1 &&
-                            strcmp(field->unit, "ns") == 0
-                      : false;
+    bool untold =
+        field->type == TL_TYPE_I64 || field->type == TL_TYPE_TIME
+            ? printer->unit != TL_UNIT_NS && !printer->signed_times && value.i == -1 && strcmp(field->unit, "ns") == 0
+            : false;
 
     cell->is = blank || untold || value.none ? CELL_IS_NONE : CELL_IS_NUMBER;
     cell->text = (tl_text){ "", 0 };

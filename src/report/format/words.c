@@ -20,6 +20,14 @@ bool tl_is_terminal(FILE *out)
     return fd >= 0 && isatty(fd) && isatty(STDERR_FILENO);
 }
 
+FILE *tl_memory_file(char **text, size_t *n)
+{
+    FILE *memory = open_memstream(text, n);
+    if (memory == NULL)
+        tl_mem_out(BUFSIZ);
+    return memory;
+}
+
 /* Returns the columns of a line of `out`: the terminal's, limited to 40 to 120; 80 if `out` is no terminal.  Text in
  * memory counts as text for stdout. */
 static size_t line_columns(FILE *out)

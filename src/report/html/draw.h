@@ -15,7 +15,6 @@
 
 #include "tlmpi/model/table.h"
 #include "tlmpi/report/format/words.h"
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 

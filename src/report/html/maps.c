@@ -104,13 +104,21 @@ static void end_figure(tl_page *page, figure *f)
 
 /* ----------------------------------------------------------------------------------------------- excess and waiting */
 
-/* Fills the columns of the steps of table blame_step; the caller frees them. */
-static void steps_of_blame(const tl_table *table, tl_heat_steps *steps)
+/* Returns the *n distinct values of a column of integers, ascending; the caller frees the array. */
+static int32_t *distinct(const tl_table *table, size_t offset, size_t *n)
 {
     int32_t *values = tl_calloc(table->n + 1, sizeof *values);
     for (size_t i = 0; i < table->n; i++)
-        values[i] = ((const tl_blame_step *)tl_table_row(table, i))->step;
-    size_t n = tl_int_unique(values, table->n);
+        memcpy(&values[i], (const char *)tl_table_row(table, i) + offset, sizeof *values);
+    *n = tl_int_unique(values, table->n);
+    return values;
+}
+
+/* Fills the columns of the steps of table blame_step; the caller frees them. */
+static void steps_of_blame(const tl_table *table, tl_heat_steps *steps)
+{
+    size_t n;
+    int32_t *values = distinct(table, offsetof(tl_blame_step, step), &n);
     tl_heat_steps_init(steps, n);
     for (size_t i = 0; i < n; i++)
         tl_heat_steps_add(steps, values[i]);
@@ -191,13 +199,11 @@ static void draw_blame(tl_page *page, const figure *what)
     if (table == NULL || page->answers->trust.nranks < 2)
         return;
     int64_t times = what->of_others ? tl_ns_max(1, (int64_t)page->answers->trust.nranks - 1) : 1;
-    int32_t *ranks = tl_calloc(table->n, sizeof *ranks);
+    size_t nranks;
+    int32_t *ranks = distinct(table, offsetof(tl_blame_step, rank), &nranks);
     tl_heat_steps steps;
     tl_heat heat;
     steps_of_blame(table, &steps);
-    for (size_t i = 0; i < table->n; i++)
-        ranks[i] = ((const tl_blame_step *)tl_table_row(table, i))->rank;
-    size_t nranks = tl_int_unique(ranks, table->n);
     tl_heat_init(&heat, &steps, ranks, nranks);
     TL_ROWS (const tl_blame_step, row, table) {
         /* a rank that has less work than its peers has no excess */
@@ -300,10 +306,7 @@ static void find_phases(const tl_page *page, const tl_table *table, phases *p)
     free(order);
     tl_vec_sort(&p->v, compare_drawn);
     p->ndrawn = p->v.n < HEATS ? p->v.n : HEATS;
-    p->ranks = tl_calloc(table->n, sizeof *p->ranks);
-    for (size_t i = 0; i < table->n; i++)
-        p->ranks[i] = rows[i].rank;
-    p->nranks = tl_int_unique(p->ranks, table->n);
+    p->ranks = distinct(table, offsetof(tl_phase, rank), &p->nranks);
 }
 
 static void take_cell(void *of, const void *data)

@@ -20,18 +20,10 @@ static const struct {
 
 /* ------------------------------------------------------------------------------------------------------------ words */
 
-FILE *tl_page_memory(char **text, size_t *n)
-{
-    FILE *memory = open_memstream(text, n);
-    if (memory == NULL)
-        tl_mem_out(BUFSIZ);
-    return memory;
-}
-
 tl_wrap *tl_page_say(tl_page *page, const char *before)
 {
     fputs(before, page->out);
-    page->say = (tl_wrap){ .out = tl_page_memory(&page->said, &page->nsaid), .columns = TL_ONE_LINE };
+    page->say = (tl_wrap){ .out = tl_memory_file(&page->said, &page->nsaid), .columns = TL_ONE_LINE };
     return &page->say;
 }
 
@@ -70,7 +62,7 @@ void tl_put_lines(FILE *out, const char *text, const char *plain, const char *in
 const tl_schema *const *tl_html_tables(void)
 {
     static const tl_schema *const tables[] = { &tl_kernel_ranks_schema, &tl_operator_ranks_schema, &tl_phase_schema,
-                                               &tl_side_file_schema,    &tl_group_row_schema,      NULL };
+                                               &tl_side_file_schema, NULL };
     return tables;
 }
 
@@ -89,20 +81,6 @@ void tl_page_each(tl_page *page, const tl_schema *schema, tl_html_take *take, vo
 bool tl_page_names(const tl_page *page, int32_t rank)
 {
     return tl_index_of(page->strip.named, page->strip.nnamed, rank) < page->strip.nnamed;
-}
-
-size_t tl_count_texts(const tl_table *ranks, size_t offset, size_t size, const char **first)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < ranks->n; i++) {
-        const char *cell = (const char *)tl_table_row(ranks, i) + offset;
-        bool seen = cell[0] == '\0';
-        for (size_t k = i; k-- > 0 && !seen;) /* backwards: the previous rank mostly has the same text */
-            seen = strncmp((const char *)tl_table_row(ranks, k) + offset, cell, size) == 0;
-        if (!seen && n++ == 0)
-            *first = cell;
-    }
-    return n;
 }
 
 static void take_idle(void *of, const void *row)
@@ -153,7 +131,7 @@ static void put_sections(tl_page *page, FILE *out)
         const bool folded = sections[i].folded;
         char *text = NULL;
         size_t n = 0;
-        page->out = tl_page_memory(&text, &n);
+        page->out = tl_memory_file(&text, &n);
         sections[i].draw(page);
         if (ftell(page->out) > 0 && sections[i].table != NULL)
             tl_put(page->out, "<p class=\"source\"><code>tlmpi show %s %s</code><code>%s</code></p>\n", page->file,
@@ -192,11 +170,13 @@ tl_status tl_html_write(const tl_html_input *in, FILE *out, tl_error *err)
 {
     tl_page page = { .out = out, .in = in, .answers = in->answers, .err = err };
     const tl_table *ranks = tl_page_table(&page, &tl_rank_schema);
-    const char *host = "";
     tl_shell_word(page.file, sizeof page.file, in->file);
-    if (ranks != NULL && tl_count_texts(ranks, offsetof(tl_rank, host), sizeof((tl_rank *)0)->host, &host) > 1 &&
-        !tl_is_host_of_pids(host, sizeof((tl_rank *)0)->host))
-        page.hosts = ranks;
+    if (ranks != NULL) {
+        tl_names hosts = tl_distinct_texts(ranks, "host");
+        const tl_text host = tl_names_text(&hosts, 0);
+        page.hosts = hosts.n > 1 && !tl_is_host_of_pids(host.p, host.n) ? ranks : NULL;
+        tl_names_free(&hosts);
+    }
     page.status = tl_strip_gather(&page.strip, in, NULL, NULL, err);
     tl_page_each(&page, &tl_idle_summary_schema, take_idle, &page);
     tl_put_page_head(out, job_name(&page).text);

@@ -41,9 +41,6 @@ void tl_page_said(tl_page *page, const char *after);
 void tl_page_sentence(tl_page *page, const char *before, const char *after, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Returns a file in memory; the caller closes it and frees *text. */
-FILE *tl_page_memory(char **text, size_t *n);
-
 /* Writes each line of a text as element `plain`, or `indented` if it begins with a space; either may have
  * attributes. */
 void tl_put_lines(FILE *out, const char *text, const char *plain, const char *indented);
@@ -56,9 +53,6 @@ const tl_table *tl_page_table(const tl_page *page, const tl_schema *schema);
 
 /* Hands each row of a table of the result to `take`. */
 void tl_page_each(tl_page *page, const tl_schema *schema, tl_html_take *take, void *arg);
-
-/* Returns the number of distinct non-empty texts in a column of table rank; *first: the first of them. */
-size_t tl_count_texts(const tl_table *ranks, size_t offset, size_t size, const char **first);
 
 /* The sections in the order of the page: id, title, table whose command is shown, further tables, and whether the
  * section is folded (folded sections are not printed).  tl_draw_ID draws a section; the first has no title. */

@@ -37,26 +37,27 @@ static void put_job(tl_page *page)
 {
     const tl_table *ranks = tl_page_table(page, &tl_rank_schema), *phases = tl_page_table(page, &tl_phase_schema);
     const tl_answers *a = page->answers;
-    const char *host = "", *device = "";
     FILE *out = page->out;
 
     fputs("<p class=\"meta\">", out);
     if (ranks != NULL) {
         const tl_table *steps = tl_tables_get(page->in->tables, &tl_step_schema);
         const tl_rank *first = tl_table_row(ranks, 0);
-        size_t hosts = tl_count_texts(ranks, offsetof(tl_rank, host), sizeof first->host, &host),
-               devices = tl_count_texts(ranks, offsetof(tl_rank, device_name), sizeof first->device_name, &device);
+        tl_names hosts = tl_distinct_texts(ranks, "host"), devices = tl_distinct_texts(ranks, "device_name");
+        const tl_text host = tl_names_text(&hosts, 0), device = tl_names_text(&devices, 0);
         tl_put(out, "%zu rank%s", ranks->n, tl_plural((int64_t)ranks->n));
         if (first->world_size > (int64_t)ranks->n)
             tl_put(out, " of %" PRId32, first->world_size);
-        if (hosts > 1 || (hosts == 1 && tl_is_host_of_pids(host, sizeof first->host)))
-            tl_put(out, " on %zu host%s", hosts, tl_plural((int64_t)hosts));
-        else if (hosts == 1)
-            tl_put(out, " on host %.*s", (int)tl_host_length(host, sizeof first->host), host);
-        if (devices > 0)
-            tl_put(out, DOT "%.*s", (int)sizeof first->device_name, device);
-        if (devices > 1)
-            tl_put(out, " and %zu other", devices - 1);
+        if (hosts.n > 1 || (hosts.n == 1 && tl_is_host_of_pids(host.p, host.n)))
+            tl_put(out, " on %zu host%s", hosts.n, tl_plural((int64_t)hosts.n));
+        else if (hosts.n == 1)
+            tl_put(out, " on host %.*s", (int)host.n, host.p);
+        if (devices.n > 0)
+            tl_put(out, DOT "%.*s", (int)device.n, device.p);
+        if (devices.n > 1)
+            tl_put(out, " and %zu other", devices.n - 1);
+        tl_names_free(&hosts);
+        tl_names_free(&devices);
         if (steps->n > 0 && a->trust.nsteps > 0) {
             const int32_t from = ((const tl_step *)tl_table_row(steps, 0))->step,
                           to = ((const tl_step *)tl_table_row(steps, a->trust.nsteps - 1))->step;
@@ -78,15 +79,25 @@ static void put_job(tl_page *page)
 
 /* ---------------------------------------------------------------------------------------------------------- numbers */
 
-/* Writes a tile of the strip: title, number, and a remark. */
+/* Begin and end a tile of the strip: title and number, then a remark, which the caller says. */
+static tl_wrap *begin_tile(tl_page *page, const char *what, const char *number)
+{
+    tl_put(page->out, "<div><dt>%s</dt><dd class=\"big\">%s</dd>", what, number);
+    return tl_page_say(page, "<dd>");
+}
+
+static void end_tile(tl_page *page)
+{
+    tl_page_said(page, "</dd></div>\n");
+}
+
 __attribute__((format(printf, 4, 5))) static void put_tile(tl_page *page, const char *what, const char *number,
                                                            const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    tl_put(page->out, "<div><dt>%s</dt><dd class=\"big\">%s</dd>", what, number);
-    tl_vsay(tl_page_say(page, "<dd>"), format, args);
-    tl_page_said(page, "</dd></div>\n");
+    tl_vsay(begin_tile(page, what, number), format, args);
+    end_tile(page);
     va_end(args);
 }
 
@@ -138,10 +149,9 @@ static void put_gain_and_trust(tl_page *page, const tl_culprit *c)
         put_tile(page, "Gain without it", tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, "%s",
                  tl_gain_in_words(a, c).text);
     } else if (c == NULL && tl_largest_imbalance(a) > 0) {
-        tl_put(page->out, "<div><dt>Most to gain</dt><dd class=\"big\">%s</dd>",
-               tl_share_in_words(tl_answers_share(a, tl_largest_imbalance(a))).text);
-        tl_say_imbalance(tl_page_say(page, "<dd>"), a, 1);
-        tl_page_said(page, "</dd></div>\n");
+        const tl_phrase share = tl_share_in_words(tl_answers_share(a, tl_largest_imbalance(a)));
+        tl_say_imbalance(begin_tile(page, "Most to gain", share.text), a, 1);
+        end_tile(page);
     }
     if (doubts != 0)
         put_tile(page, "Trust", trust, "%s%s", tl_doubt_in_words(a, (tl_doubt)__builtin_ctz(doubts)).text,
@@ -160,10 +170,9 @@ static void put_numbers_of_phases(tl_page *page)
         put_tile(page, "Step time", tl_duration(row->time_ns / row->steps).text,
                  "on average, the sum of its phases; %" PRId64 " steps", row->steps);
     if (row->verdict == TL_PHASE_STRAGGLER) {
-        tl_put(page->out, "<div><dt>Gain without it</dt><dd class=\"big\">%s</dd>",
-               tl_part_in_words(row->cost_ns, row->time_ns).text);
-        tl_say_phase_cost(tl_page_say(page, "<dd>"), page->answers);
-        tl_page_said(page, "</dd></div>\n");
+        tl_say_phase_cost(begin_tile(page, "Gain without it", tl_part_in_words(row->cost_ns, row->time_ns).text),
+                          page->answers);
+        end_tile(page);
     }
     put_tile(page, "Trust", tl_confidence_labels[row->confidence], "%s",
              row->nwaiters > 0 ? "others take longer meanwhile" : "durations alone do not show who waits");
@@ -177,7 +186,7 @@ static void put_finding(tl_page *page, const tl_culprit *c)
     enum { PLACES = 2, ALSO = 3 };
     char *text = NULL;
     size_t n = 0;
-    tl_telling t = { .w = { .out = tl_page_memory(&text, &n), .columns = TL_ONE_LINE },
+    tl_telling t = { .w = { .out = tl_memory_file(&text, &n), .columns = TL_ONE_LINE },
                      .a = page->answers,
                      .file = page->file };
     if (page->answers->phases_alone) {
@@ -203,7 +212,7 @@ static void put_answers(tl_page *page)
 {
     char *text = NULL;
     size_t n = 0;
-    FILE *memory = tl_page_memory(&text, &n);
+    FILE *memory = tl_memory_file(&text, &n);
     tl_print_answers(memory, page->answers, page->in->file, TL_ONE_LINE);
     (void)fclose(memory);
     fputs("<details id=\"answers\"><summary>The answers in words</summary>\n", page->out);

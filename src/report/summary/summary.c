@@ -193,15 +193,9 @@ static void end_head(tl_wrap *w, const tl_summary *s)
 /* Says one or two distinct texts of a column of table rank, else their number.  Empty texts do not count. */
 static void say_distinct(tl_wrap *w, const tl_table *ranks, const char *column, const char *before, const char *many)
 {
-    const tl_field *field = tl_schema_field(&tl_rank_schema, column);
-    const bool hosts = strcmp(column, "host") == 0;
-    tl_names texts = { 0 };
-    TL_ROWS (const tl_rank, row, ranks) {
-        const tl_text cell = tl_content_of(field, row).text;
-        if (cell.n > 0)
-            tl_names_intern(&texts, cell.p, hosts ? tl_host_length(cell.p, cell.n) : cell.n);
-    }
-    if (texts.n > 0 && hosts && tl_is_host_of_pids(tl_names_text(&texts, 0).p, tl_names_text(&texts, 0).n))
+    tl_names texts = tl_distinct_texts(ranks, column);
+    if (texts.n > 0 && strcmp(column, "host") == 0 &&
+        tl_is_host_of_pids(tl_names_text(&texts, 0).p, tl_names_text(&texts, 0).n))
         tl_say(w, "%zu~host%s~(not~named),", texts.n, tl_plural((int64_t)texts.n));
     else if (texts.n > NAMED_TEXTS)
         tl_say(w, "%zu~%s,", texts.n, many);
@@ -420,9 +414,7 @@ void tl_print_summary(FILE *out, const tl_summary *s)
     for (size_t level = 0; level < sizeof details / sizeof *details; level++) {
         char *text = NULL;
         size_t n = 0, lines = s->output != NULL;
-        FILE *memory = open_memstream(&text, &n);
-        if (memory == NULL)
-            tl_mem_out(BUFSIZ);
+        FILE *memory = tl_memory_file(&text, &n);
         print_found(memory, s, &looks[coloured], coloured, details[level]);
         (void)fclose(memory);
         for (size_t i = 0; i < n; i++)

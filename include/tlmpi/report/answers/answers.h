@@ -119,9 +119,9 @@ typedef struct tl_answers {
     tl_path_sum bound; /* what the first culprit's `rank` was bound by, else all ranks together (-1), in the steps that
                         * table health leaves in, without steps in all; wall_ns 0: not known */
     tl_imbalance imbalance;
-    const tl_table *quality; /* rows of tl_quality: how collectives were matched */
-    const tl_table *health;  /* rows of tl_health: what is wrong with the recording; NULL: nothing is known of it */
-    tl_breakdown all;        /* over all ranks, in the steps that are whole; wall_ns 0: no device work */
+    const tl_table *quality;  /* rows of tl_quality: how collectives were matched */
+    const tl_table *health;   /* rows of tl_health: what is wrong with the recording; NULL: nothing is known of it */
+    tl_breakdown all;         /* over all ranks, in the steps that are whole; wall_ns 0: no device work */
     tl_comm_doubt comm_doubt; /* why most of all.comm_unknown_ns is waiting or transfer */
 } tl_answers;
 
@@ -161,6 +161,9 @@ static inline bool tl_is_several(const tl_culprit *culprit)
 /* Returns the file name that the trace of a rank would have, by the pattern of the other ranks' files; "" if there is
  * no pattern. */
 tl_phrase tl_file_of_family(const tl_table *ranks, int32_t rank);
+
+/* Returns the distinct texts in a column of table rank, of hosts the shown part of their names; the caller frees them. */
+tl_names tl_distinct_texts(const tl_table *ranks, const char *column);
 
 /* Reads the ranks named in a cell, at most TL_RANKS_LISTED: the cell may be cut. */
 enum { TL_RANKS_LISTED = 16384 };

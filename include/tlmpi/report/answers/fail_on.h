@@ -14,7 +14,6 @@
 #define TLMPI_REPORT_ANSWERS_FAIL_ON_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 struct tl_answers; /* answers.h */

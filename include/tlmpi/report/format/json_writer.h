@@ -94,10 +94,9 @@ void tl_put_value(tl_json_writer *j, tl_json_item value);
 
 /* Writes values, or an object of them; all further arguments are tl_json_items. */
 #define tl_put_all(j, ...)                                                                                             \
-    tl_put_values(j, (const tl_json_item[]){ __VA_ARGS__ },                                                           \
+    tl_put_values(j, (const tl_json_item[]){ __VA_ARGS__ },                                                            \
                   sizeof((const tl_json_item[]){ __VA_ARGS__ }) / sizeof(tl_json_item))
-#define tl_put_object(j, name, ...)                                                                                    \
-    (tl_put_begin(j, name, '{'), tl_put_all(j, __VA_ARGS__), tl_put_end(j, '}'))
+#define tl_put_object(j, name, ...) (tl_put_begin(j, name, '{'), tl_put_all(j, __VA_ARGS__), tl_put_end(j, '}'))
 void tl_put_values(tl_json_writer *j, const tl_json_item *values, size_t n);
 
 /* Writes the cells of a row under the names of their columns, listed as "rank? defect count"; "?": a number below 0 is

@@ -27,6 +27,9 @@ bool tl_is_terminal(FILE *out);
 /* Returns whether `out` is a terminal that supports colours: NO_COLOR is not set, TERM is not "dumb". */
 bool tl_shows_colour(FILE *out);
 
+/* Returns a file in memory; the caller closes the file, which sets *text and its length *n, and frees *text. */
+FILE *tl_memory_file(char **text, size_t *n);
+
 /* As `columns`: lines are not wrapped, and words that tl_say keeps together are joined by no-break spaces. */
 #define TL_ONE_LINE SIZE_MAX
 
