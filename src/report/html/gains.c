@@ -1,4 +1,4 @@
-/* gains.c - what the job would gain: a waterfall of nested repairs, and single repairs below it.
+/* gains.c - what the job would gain: a waterfall of nested repairs.
  *
  *     as measured                                    343 s
  *     [########################################################]
@@ -13,15 +13,13 @@
  */
 #include "page.h"
 
-#include "tlmpi/base/group.h"
 #include "tlmpi/report/answers/tell.h"
 #include <inttypes.h>
 
-/* Single repairs drawn, those with the largest gains; LEAST_SHARE: the smallest visible gain, as a share of the job. */
-enum { SINGLE = 6 };
+/* The smallest visible gain, as a share of the job. */
 #define LEAST_SHARE 0.002
 
-enum { ROW = 34, BAR = 10, HEADING = 24 }; /* pixels */
+enum { ROW = 34, BAR = 10 }; /* pixels */
 
 typedef struct bar {
     int64_t from_ns, time_ns; /* the job's time without the repair, and with it */
@@ -31,7 +29,7 @@ typedef struct bar {
 typedef struct gains {
     const tl_table *rows;
     tl_scale scale;
-    bar bars[4 + SINGLE];
+    bar bars[4];
     size_t n;
 } gains;
 
@@ -41,54 +39,6 @@ static void add_saving_step(gains *g, int64_t time_ns, const char *words)
     int64_t from_ns = g->bars[g->n - 1].time_ns;
     if (time_ns > 0 && (double)(from_ns - time_ns) >= LEAST_SHARE * g->scale.to)
         g->bars[g->n++] = (bar){ from_ns, time_ns, tl_phrase_of("%s", words) };
-}
-
-/* --------------------------------------------------------------------------------------------------- single repairs */
-
-/* "transfers in data groups of 4 ranks as usual" */
-static tl_phrase group_in_words(const tl_page *page, const tl_whatif_row *row)
-{
-    const tl_table *groups = tl_page_table(page, &tl_group_row_schema);
-    const tl_group_row *of = groups != NULL ? tl_group_of(groups, row->group) : NULL;
-    if (of == NULL || of->size < 0)
-        return tl_phrase_of("transfers in groups like %" PRId32 " as usual", row->group);
-    return tl_phrase_of("transfers in %s groups of %" PRId32 " ranks as usual",
-                        of->parallelism != TL_PARALLEL_UNKNOWN ? tl_parallelism_labels[of->parallelism] : "all",
-                        of->size);
-}
-
-/* Returns the repair of a row in words; empty if the row is no single repair to draw. */
-static tl_phrase single_in_words(const tl_page *page, const tl_whatif_row *row)
-{
-    const tl_text host = tl_host_shown(tl_page_table(page, &tl_rank_schema), row->rank);
-    switch ((tl_scenario_kind)row->scenario) {
-    case TL_SCENARIO_CAUSE:
-        return tl_phrase_of("%s as usual on all ranks", tl_activity_labels[row->cause]);
-    case TL_SCENARIO_GROUPS:
-        return group_in_words(page, row);
-    case TL_SCENARIO_BALANCED:
-        return tl_phrase_of("all roles compute alike");
-    case TL_SCENARIO_HOST:
-        return tl_phrase_of("no rank late on %.*s", host.n > 0 ? (int)host.n : 9, host.n > 0 ? host.p : "that host");
-    case TL_SCENARIO_HOST_FREE:
-        return tl_phrase_of("hosts take no time");
-    default:
-        return (tl_phrase){ "" };
-    }
-}
-
-TL_ORDER_BY(by_gain, tl_whatif_row, DOWN(gain_ns))
-
-static void add_single(const tl_page *page, gains *g)
-{
-    uint32_t *order = tl_sorted_index(g->rows->n, by_gain, g->rows->rows);
-    for (size_t i = 0, first = g->n; i < g->rows->n && g->n < first + SINGLE; i++) {
-        const tl_whatif_row *row = tl_table_row(g->rows, order[i]);
-        const tl_phrase words = single_in_words(page, row);
-        if (words.text[0] != '\0' && (double)row->gain_ns >= LEAST_SHARE * g->scale.to)
-            g->bars[g->n++] = (bar){ (int64_t)g->scale.to, row->time_ns, words };
-    }
-    free(order);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- section */
@@ -133,23 +83,17 @@ void tl_draw_gains(tl_page *page)
     add_saving_step(&g, time_of(&g, TL_SCENARIO_SUSPECTS), "and without the others that are named");
     add_saving_step(&g, time_of(&g, TL_SCENARIO_IDEAL),
                     g.n > 1 ? "and nothing slower than its peers" : "with nothing slower than its peers");
-    const size_t steps = g.n;
-    add_single(page, &g);
     if (g.n < 2)
         return;
 
-    const int high = (int)g.n * ROW + (g.n > steps ? HEADING : 0);
+    const int high = (int)g.n * ROW;
     const tl_phrase finding = tl_phrase_of("Simulated: %s as measured, %s if nothing were slower than its peers.",
                                            tl_duration(now_ns).text, tl_duration(time_of(&g, TL_SCENARIO_IDEAL)).text);
     tl_figure_begin(out, "gains", "What the job would take without its delays", finding.text, 0,
                     high + 4 + TL_AXIS_HEIGHT);
     tl_put_axis(out, &g.scale, high, 4);
-    for (size_t i = 0; i < g.n; i++) {
-        const int y = (int)i * ROW + (i >= steps ? HEADING : 0);
-        if (i == steps)
-            tl_put_at(out, "quiet", 0, y - 4, "Each of these alone; they overlap");
-        draw_bar(out, &g.bars[i], &g.scale, y);
-    }
+    for (size_t i = 0; i < g.n; i++)
+        draw_bar(out, &g.bars[i], &g.scale, (int)i * ROW);
     tl_figure_end(out,
                   (const tl_meaning[]){ { "compute", "what the job would take" }, { "waiting", "what it would gain" } },
                   2, NULL, NULL);
