@@ -1,5 +1,5 @@
-/* opened.h - a result file, opened for what is told of it: as text, as a page, or as a trace; the result of traces, for as
- * long as a command runs; and the traces that a result was made of. */
+/* opened.h - a result file, opened for what is told of it: as text, as a page, or as a trace; the result of traces, for
+ * as long as a command runs; and the traces that a result was made of. */
 #ifndef TLMPI_APP_OPENED_H
 #define TLMPI_APP_OPENED_H
 

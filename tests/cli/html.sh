@@ -78,7 +78,7 @@ cp first out
 alone "the page of traces"
 quiet "the page of traces"
 page "a section for what there is, in their order" "
-assert ids == 'verdict strip time excess steps gains kernels idle recording clocks glossary made'.split(), ids
+assert ids == 'verdict strip time excess steps kernels idle recording clocks glossary made'.split(), ids
 assert all(words(s) for s in root.iter('section'))"
 page "a cell for each rank and step" "
 rows = table('blame_step')
@@ -290,7 +290,7 @@ alone "the page of two runs"
 "$tlmpi" diff a.h5 b.h5 diff_step --format json > steps.json
 "$tlmpi" diff a.h5 b.h5 diff_call_path --format json > calls.json
 page "the verdict, the waterfall and the calls" "
-assert [s.get('id') for s in root.findall('.//section')] == ['verdict', 'runs', 'waterfall', 'calls'], text
+assert [s.get('id') for s in root.findall('.//section')] == ['verdict', 'waterfall', 'calls'], text
 assert 'each takes 1.5 times as long' in words(root.find('.//section[@id=\"verdict\"]'))
 assert 'gone' in words(root.find('.//section[@id=\"verdict\"]'))"
 page "each part begins where the one before ends, and the last is at B" "

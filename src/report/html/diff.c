@@ -13,7 +13,6 @@
 #include "tlmpi/model/parameters.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Calls shown within one call (the rest is summed in one line); deepest level of calls shown. */
 enum { CALLS_SHOWN = 12, DEEPEST = 200 };
@@ -48,17 +47,11 @@ static void put_change(FILE *out, int64_t ns)
            change_in_words(ns).text);
 }
 
-/* Begins a table row; a significant change is highlighted. */
-static void begin_row(FILE *out, bool stands_out)
-{
-    fputs(stands_out ? "<tr class=\"differs\">" : "<tr>", out);
-}
-
 static void put_verdict(FILE *out, const tl_diff_words *d)
 {
     char *text = NULL;
     size_t n = 0;
-    FILE *memory = tl_page_memory(&text, &n);
+    FILE *memory = tl_memory_file(&text, &n);
     tl_diff_words lines = *d;
     lines.columns = TL_ONE_LINE;
     tl_print_diff(memory, &lines);
@@ -69,19 +62,6 @@ static void put_verdict(FILE *out, const tl_diff_words *d)
     fputs("</section>\n", out);
 }
 
-static void put_runs(FILE *out, const tl_diff_words *d)
-{
-    fputs("<section id=\"runs\">\n<h2>What was recorded?</h2>\n<div class=\"wide\"><table>\n<tr><th></th><th "
-          "class=\"words\">A</th><th class=\"words\">B</th></tr>\n",
-          out);
-    TL_ROWS (const tl_diff_run, row, d->run) {
-        begin_row(out, row->differs);
-        tl_put(out, "<th scope=\"row\">%.*s</th><td class=\"words\">%.*s</td><td class=\"words\">%.*s</td></tr>\n",
-               (int)sizeof row->what, row->what, (int)sizeof row->a, row->a, (int)sizeof row->b, row->b);
-    }
-    fputs("</table></div>\n</section>\n", out);
-}
-
 /* -------------------------------------------------------------------------------------------------------- waterfall */
 
 static const char *class_of(uint8_t part)
@@ -90,18 +70,14 @@ static const char *class_of(uint8_t part)
         [TL_DIFF_STEP] = "idle",         [TL_DIFF_COMPUTE] = "compute", [TL_DIFF_WAITING] = "waiting",
         [TL_DIFF_TRANSFER] = "transfer", [TL_DIFF_UNKNOWN] = "unknown", [TL_DIFF_COPY] = "copy",
         [TL_DIFF_IDLE] = "idle1",        [TL_DIFF_OUTSIDE] = "idle2",   [TL_DIFF_REST] = "idle3",
-        [TL_DIFF_LONG] = "idle3",
     };
     return classes[part];
 }
 
 /* "waiting, all_reduce (data)" */
-static tl_phrase part_in_words(const tl_diff_words *d, const tl_diff_step *row)
+static tl_phrase part_in_words(const tl_diff_step *row)
 {
-    const char *part = row->part == TL_DIFF_REST   ? "not attributed"
-                       : row->part == TL_DIFF_LONG ? "steps far above the median"
-                       : row->part == TL_DIFF_STEP ? compared(d)
-                                                   : tl_diff_part_labels[row->part];
+    const char *part = row->part == TL_DIFF_REST ? "not attributed" : tl_diff_part_labels[row->part];
     if (row->part != TL_DIFF_WAITING && row->part != TL_DIFF_TRANSFER && row->part != TL_DIFF_UNKNOWN)
         return tl_phrase_of("%s", part);
     return tl_phrase_of("%s, %s%s", part, tl_collective_labels[row->kind],
@@ -110,25 +86,24 @@ static tl_phrase part_in_words(const tl_diff_words *d, const tl_diff_step *row)
                             : tl_phrase_of(" (%s)", tl_parallelism_labels[row->parallelism]).text);
 }
 
+/* Returns the number of rows of the step and its parts, without the last row if it is long_steps, which is no part. */
+static int nparts(const tl_table *steps)
+{
+    return (int)steps->n - (((const tl_diff_step *)tl_table_row(steps, steps->n - 1))->part == TL_DIFF_LONG);
+}
+
 /* Returns the range of times in the waterfall, with room below the least, so that small changes are visible. */
 static tl_scale scale_of(const tl_table *steps)
 {
     const tl_diff_step *step = tl_table_row(steps, 0);
     int64_t at_ns = step->a_ns, least_ns = at_ns, most_ns = at_ns;
-    for (size_t i = 1; i < steps->n; i++) {
-        const tl_diff_step *row = tl_table_row(steps, i);
-        at_ns += row->part != TL_DIFF_LONG ? row->change_ns : 0;
+    for (int i = 1; i < nparts(steps); i++) {
+        at_ns += step[i].change_ns;
         least_ns = tl_ns_min(least_ns, at_ns);
         most_ns = tl_ns_max(most_ns, at_ns);
     }
     double room = (double)(most_ns - least_ns), from = (double)least_ns - room;
     return (tl_scale){ room > 0 && from > 0 ? from : 0, (double)most_ns + room / 8 };
-}
-
-/* Returns the number of rows of the step and its parts, without the last row if it is long_steps, which is no part. */
-static int nparts(const tl_table *steps)
-{
-    return (int)steps->n - (((const tl_diff_step *)tl_table_row(steps, steps->n - 1))->part == TL_DIFF_LONG);
 }
 
 /* Draws the step of A, each part from the end of the previous part, and the step of B. */
@@ -148,8 +123,8 @@ static void draw_waterfall(FILE *out, const tl_diff_words *d, const tl_scale *sc
         const tl_phrase words = whole ? tl_duration(to_ns) : change_in_words(row->change_ns);
         const bool before =
             to > FULL; /* the text does not fit to the right of the bar: it stands left of it, or inside a long bar */
-        tl_put_side(out, whole ? "named" : "", i * ROW + BAR - 3, "%s",
-                    !whole   ? part_in_words(d, row).text
+        tl_put_side(out, whole || row->sure ? "named" : "", i * ROW + BAR - 3, "%s",
+                    !whole   ? part_in_words(row).text
                     : i == 0 ? "A"
                              : "B");
         tl_put_told_box(out, class_of(row->part), from, fmax(to - from, 0.1), i * ROW + 2, BAR, "%s", words.text);
@@ -177,21 +152,10 @@ static void put_waterfall(FILE *out, const tl_diff_words *d)
     draw_waterfall(out, d, &scale);
     tl_plot_end(out);
     tl_put(out,
-           "</div><figcaption class=\"source\">The parts sum up to the difference to the nanosecond%s.%s Table "
-           "<code>diff_step</code>; kernels: table <code>diff_kernel</code>.</figcaption></figure>\n<div "
-           "class=\"wide\"><table>\n<tr><th class=\"words\">part</th>"
-           "<th>A</th><th>B</th><th>change</th><th>of A's %s</th><th>p</th></tr>\n",
-           nparts(d->step) < (int)d->step->n ? ", without what steps far above the median add to the mean" : "",
-           scale.from > 0 ? " The axis does not begin at 0." : "", what);
-    TL_ROWS (const tl_diff_step, row, d->step) {
-        begin_row(out, row->sure);
-        tl_put(out, "<th class=\"words\">%s</th><td>%s</td><td>%s</td><td>", part_in_words(d, row).text,
-               tl_duration(row->a_ns).text, tl_duration(row->b_ns).text);
-        put_change(out, row->change_ns);
-        tl_put(out, "</td><td>%s</td><td>%s</td></tr>\n", tl_show_share(row->share, true).text,
-               isnan(row->p_value) ? "" : tl_phrase_of("%.2g", row->p_value).text);
-    }
-    fputs("</table></div>\n</section>\n", out);
+           "</div><figcaption class=\"source\">The parts sum up to the difference to the nanosecond; significant ones "
+           "are bold.%s tlmpi diff A B diff_step has their p-values, diff_kernel the kernels, diff_run what was "
+           "recorded.</figcaption></figure>\n</section>\n",
+           scale.from > 0 ? " The axis does not begin at 0." : "");
 }
 
 /* ------------------------------------------------------------------------------------------------------------- tree */
@@ -280,7 +244,6 @@ void tl_html_write_diff(const tl_diff_words *d, FILE *out)
     tl_phrase a = tl_cell_in_words(paths->a, sizeof paths->a), b = tl_cell_in_words(paths->b, sizeof paths->b);
     tl_put_page_head(out, tl_phrase_of("%s (A) and %s (B)", a.text, b.text).text);
     put_verdict(out, d);
-    put_runs(out, d);
     put_waterfall(out, d);
     put_tree(out, d);
     tl_put_page_foot(out, tl_phrase_of("%s and %s", a.text, b.text).text);

@@ -162,7 +162,8 @@ static inline bool tl_is_several(const tl_culprit *culprit)
  * no pattern. */
 tl_phrase tl_file_of_family(const tl_table *ranks, int32_t rank);
 
-/* Returns the distinct texts in a column of table rank, of hosts the shown part of their names; the caller frees them. */
+/* Returns the distinct texts in a column of table rank, of hosts the shown part of their names.  The caller frees
+ * them. */
 tl_names tl_distinct_texts(const tl_table *ranks, const char *column);
 
 /* Reads the ranks named in a cell, at most TL_RANKS_LISTED: the cell may be cut. */
