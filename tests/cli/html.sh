@@ -230,10 +230,9 @@ fi
 
 "$tlmpi" -q -o result -f crowd
 "$tlmpi" html result.h5 -f -o - > out
-page "eight phases are drawn, the others named" "
+page "eight phases are drawn, the others counted" "
 assert len(figures) == 8
-said = [words(p) for p in root.iter('p') if words(p).startswith('Not drawn')]
-assert len(said) == 1 and said[0].count('part_') == 4 and 'part_3, part_2, part_1, part_0' in said[0], said"
+assert any(words(p).startswith('4 phases that take less time are not drawn') for p in root.iter('p'))"
 
 "$tlmpi" -q -o result -f named
 "$tlmpi" html result.h5 -f -o - > out

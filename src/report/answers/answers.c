@@ -153,8 +153,7 @@ static void find_bound(tl_tables *tables, tl_answers *a)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------- a missing trace's name
- */
+/* ------------------------------------------------------------------------------------------ a missing trace's name */
 
 /* The name that the trace of a rank would have, by the pattern of the other ranks' names:
  *
@@ -164,10 +163,9 @@ static void find_bound(tl_tables *tables, tl_answers *a)
 /* Returns the file's name without its folder; empty if it fills the cell, since the name may be cut. */
 static tl_phrase name_of(const tl_rank *row)
 {
-    size_t n = strnlen(row->file, sizeof row->file), from = n;
-    while (from > 0 && row->file[from - 1] != '/')
-        from--;
-    return tl_phrase_of("%.*s", n < sizeof row->file ? (int)(n - from) : 0, row->file + from);
+    const tl_phrase path = tl_cell_in_words(row->file, sizeof row->file);
+    const char *slash = strrchr(path.text, '/');
+    return tl_phrase_of("%s", strlen(path.text) == sizeof row->file ? "" : slash != NULL ? slash + 1 : path.text);
 }
 
 /* Returns the name with the number at `at` replaced; the new number has the same width if the old number begins with

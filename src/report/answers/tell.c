@@ -377,11 +377,10 @@ void tl_tell_file(tl_telling *t)
     const tl_rank *row = t->a->by_order;
     if (row == NULL)
         return;
-    size_t n = strnlen(row->file, sizeof row->file), from = n;
-    while (from > 0 && row->file[from - 1] != '/')
-        from--;
+    const tl_phrase path = tl_cell_in_words(row->file, sizeof row->file);
+    const char *slash = strrchr(path.text, '/');
     tl_wrap *w = tl_tell(t, "file", NULL);
-    say_quoted(w, row->file + from, n - from, "");
+    say_quoted(w, slash != NULL ? slash + 1 : path.text, sizeof path.text, "");
     tl_say(w, "does not say that it is this rank: numbered by the order of the names");
 }
 

@@ -280,9 +280,12 @@ static void put_answers(tl_json_writer *j, const tl_answers *a)
 
 /* ---------------------------------------------------------------------------------------------------- phases alone */
 
-static void put_phase_evidence(tl_json_writer *j, const tl_answers *a, const char *table)
+static void put_phase_answer(tl_json_writer *j, const tl_answers *a, const char *question, tl_json_item answer,
+                             const char *table)
 {
     const tl_phase_verdict *row = a->phases;
+    tl_put_begin(j, question, '{');
+    tl_put_value(j, answer);
     put_doubts(j, &(tl_answer){ .confidence = (tl_confidence)row->confidence });
     tl_put_columns(j, &tl_phase_verdict_schema, tl_phase_told_of(a), "reason");
     if (row->verdict == TL_PHASE_STRAGGLER) {
@@ -301,18 +304,12 @@ static void put_phase_answers(tl_json_writer *j, const tl_answers *a)
     bool named = row->verdict == TL_PHASE_STRAGGLER;
 
     tl_put_value(j, tl_json_word("verdict", tl_finding_labels[tl_phase_finding(a)]));
-    tl_put_begin(j, "which_rank", '{');
-    tl_put_value(j, tl_json_known("answer", row->rank));
-    put_phase_evidence(j, a, "phase_verdict");
-    tl_put_begin(j, "which_phase", '{');
-    tl_put_value(j, tl_json_cell("answer", row->phase, sizeof row->phase));
-    put_phase_evidence(j, a, "phase");
-    tl_put_begin(j, "others_waiting", '{');
-    tl_put_value(j, named ? tl_json_bool("answer", row->nwaiters > 0) : (tl_json_item){ .name = "answer" });
-    put_phase_evidence(j, a, "phase");
-    tl_put_begin(j, "persistent", '{');
-    tl_put_value(j, tl_json_word("answer", named ? tl_pattern_labels[row->pattern] : ""));
-    put_phase_evidence(j, a, "phase_step");
+    put_phase_answer(j, a, "which_rank", tl_json_known("answer", row->rank), "phase_verdict");
+    put_phase_answer(j, a, "which_phase", tl_json_cell("answer", row->phase, sizeof row->phase), "phase");
+    put_phase_answer(j, a, "others_waiting",
+                     named ? tl_json_bool("answer", row->nwaiters > 0) : (tl_json_item){ .name = "answer" }, "phase");
+    put_phase_answer(j, a, "persistent", tl_json_word("answer", named ? tl_pattern_labels[row->pattern] : ""),
+                     "phase_step");
     put_phases(j, a);
 }
 

@@ -121,17 +121,14 @@ static void say_text(tl_wrap *wrap, const char *text)
 
 void tl_vsay(tl_wrap *wrap, const char *format, va_list args)
 {
-    va_list again;
-    va_copy(again, args);
-    char *kept = tl_strndup(format, strlen(format));
+    char *kept = tl_strndup(format, strlen(format)), *text = NULL;
+    size_t n;
     for (char *p = kept; *p != '\0'; p++)
         *p = *p == '~' ? *TL_KEPT : *p;
-    int n = vsnprintf(NULL, 0, kept, args);
-    char *text = tl_calloc((size_t)(n > 0 ? n : 0) + 1, 1);
-    if (n > 0)
-        vsnprintf(text, (size_t)n + 1, kept, again);
+    FILE *memory = tl_memory_file(&text, &n);
+    vfprintf(memory, kept, args);
+    (void)fclose(memory);
     say_text(wrap, text);
-    va_end(again);
     free(kept);
     free(text);
 }

@@ -15,10 +15,10 @@
 
 /* A picture, and below it a table of the worst ranks, kept ranks first, each with its numbers and a note. */
 typedef struct figure {
-    tl_picture picture;              /* the caller names rows and adds outlines before end_figure */
-    const char *explanation;         /* of the shades */
-    const char *column;              /* what a cell of several steps is, after "A column is N steps: " */
-    const char *head, *part, *whole; /* heads of table and columns: "The ranks that ...", "longer by", "peers take" */
+    tl_picture picture;      /* the caller names rows and adds outlines before end_figure */
+    const char *explanation; /* of the shades */
+    const char *column;      /* what a cell of several steps is, after "A column is N steps: " */
+    const char *head, *part; /* heads of table and column: "The ranks that ...", "longer by" */
     const char *note_head;
     void (*note)(tl_page *page, const void *arg, int32_t rank);
     const void *arg;
@@ -44,11 +44,9 @@ static void put_rank(tl_page *page, const figure *f, size_t rank)
     tl_put(page->out, "<tr><th scope=\"row\" class=\"words\">%" PRId32 "</th>", h->ranks[rank]);
     if (page->hosts != NULL)
         tl_put(page->out, "<td class=\"words extra\">%.*s</td>", (int)host.n, host.p);
-    tl_put(page->out,
-           "<td>%s</td><td class=\"extra\">%s</td><td>%s</td><td class=\"extra\">%s in %s</td><td class=\"words\">",
-           tl_show_time(of->total.part_ns / of->total.n).text, tl_show_time(of->total.whole_ns / of->total.n).text,
-           share_of(h, rank, both).text, tl_show_share(of->most, both).text,
-           tl_steps_of_column(h->steps, of->most_at).text);
+    tl_put(page->out, "<td>%s</td><td>%s</td><td class=\"extra\">%s in %s</td><td class=\"words\">",
+           tl_show_time(of->total.part_ns / of->total.n).text, share_of(h, rank, both).text,
+           tl_show_share(of->most, both).text, tl_steps_of_column(h->steps, of->most_at).text);
     f->note(page, f->arg, h->ranks[rank]);
     fputs("</td></tr>\n", page->out);
 }
@@ -62,10 +60,8 @@ static void put_worst(tl_page *page, const figure *f)
            "<div class=\"wide\"><table><caption>%s, in the mean of a step</caption>\n<tr><th class=\"words\">rank</th>",
            f->head);
     fputs(page->hosts != NULL ? "<th class=\"words extra\">host</th>" : "", page->out);
-    tl_put(page->out,
-           "<th>%s</th><th class=\"extra\">%s</th><th>share</th><th class=\"extra\">most</th><th "
-           "class=\"words\">%s</th></tr>\n",
-           f->part, f->whole, f->note_head);
+    tl_put(page->out, "<th>%s</th><th>share</th><th class=\"extra\">most</th><th class=\"words\">%s</th></tr>\n",
+           f->part, f->note_head);
     while (kept < h->nshown && h->of[h->order[kept]].keep)
         kept++;
     for (size_t i = 0; i < h->nranks && i < kept + MORE; i++) {
@@ -234,8 +230,7 @@ void tl_draw_excess(tl_page *page)
                        "wait for costs the job nothing.",
         .column = "the excess in all of them, of their length.",
         .head = "The ranks that work longest beyond their peers",
-        .part = "longer by",
-        .whole = "the step takes"
+        .part = "longer by"
     };
     draw_blame(page, &excess);
 }
@@ -253,15 +248,14 @@ void tl_draw_waits(tl_page *page)
                        "it, in percent of their time in the step.",
         .column = "the waiting in all of them, of their length.",
         .head = "The ranks that are waited for most",
-        .part = "waiting caused",
-        .whole = "the others have"
+        .part = "waiting caused"
     };
     draw_blame(page, &waits);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- phases */
 
-enum { HEATS = 8, NAMED = 20 }; /* most phases with a picture, for a page below 3 MB; most phases named without one */
+enum { HEATS = 8 }; /* most phases with a picture, for a page below 3 MB */
 
 typedef struct phase {
     char title[sizeof((tl_phase_verdict *)0)->phase]; /* as in table phase_verdict: may lack a final 0 */
@@ -397,7 +391,6 @@ static void put_phase(tl_page *page, const phases *p, size_t number)
                  .column = "what the rank takes longer in all of them, of what its peers take in all of them.",
                  .head = "The ranks that take longest",
                  .part = "longer by",
-                 .whole = "peers take",
                  .note = put_note,
                  .arg = of,
                  .note_head = "found" };
@@ -441,13 +434,8 @@ static void put_phases(tl_page *page, const phases *p)
         put_phase(page, p, i);
     if (p->ndrawn == p->v.n)
         return;
-    fputs("<p>Not drawn, because they take less time: ", page->out);
-    size_t at = p->ndrawn;
-    for (; at < p->v.n && at < p->ndrawn + NAMED; at++)
-        tl_put(page->out, "%s%.*s", at > p->ndrawn ? ", " : "", (int)sizeof p->v.v[at].title, p->v.v[at].title);
-    if (at < p->v.n)
-        tl_put(page->out, " and %zu more", p->v.n - at);
-    tl_put(page->out, ". All of them: <code>tlmpi show %s phase</code>.</p>\n", page->file);
+    tl_put(page->out, "<p>%zu phases that take less time are not drawn: <code>tlmpi show %s phase</code>.</p>\n",
+           p->v.n - p->ndrawn, page->file);
 }
 
 void tl_draw_phases(tl_page *page)

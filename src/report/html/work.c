@@ -105,15 +105,15 @@ TL_SORT_BY(by_place, tl_idle_summary, place)
 
 void tl_draw_idle(tl_page *page)
 {
-    TL_VEC(tl_idle_summary) classes = { 0 };
-    TL_EACH (const tl_idle_summary, row, page->idle)
-        if (row->place > 0)
-            tl_vec_push(&classes, *row);
-    tl_vec_sort(&classes, by_place);
-    if (classes.n > 0)
-        begin_table(page->out, "what the host was in", "gaps", "most / median");
-    for (size_t i = 0; i < classes.n && is_shown(i, classes.v[i].idle_pct / 100); i++) {
-        const tl_idle_summary *row = &classes.v[i];
+    size_t n = 0;
+    tl_vec_sort(&page->idle, by_place); /* causes, whose place is 0, come first */
+    TL_EACH (const tl_idle_summary, row, page->idle) {
+        if (row->place == 0)
+            continue;
+        if (!is_shown(n, row->idle_pct / 100))
+            break;
+        if (n++ == 0)
+            begin_table(page->out, "what the host was in", "gaps", "most / median");
         const char *doing = tl_doing_meanings[row->cpu_during_gap];
         const tl_phrase meaning =
             tl_phrase_of("%s%.*s", row->drain_type == TL_DRAIN_SYNC ? "after a wait for the device: " : "",
@@ -128,6 +128,5 @@ void tl_draw_idle(tl_page *page)
                                         (double)row->worst_ns,
                                         (double)row->median_rank_ns });
     }
-    fputs(classes.n > 0 ? "</table></div>\n" : "", page->out);
-    free(classes.v);
+    fputs(n > 0 ? "</table></div>\n" : "", page->out);
 }
