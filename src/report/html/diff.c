@@ -55,10 +55,8 @@ static void put_verdict(FILE *out, const tl_diff_words *d)
     tl_diff_words lines = *d;
     lines.columns = TL_ONE_LINE;
     tl_print_diff(memory, &lines);
-    (void)fclose(memory);
     fputs("<section id=\"verdict\">\n<h2>Is B slower, and what makes it so?</h2>\n", out);
-    tl_put_lines(out, text, "p class=\"answer\"", "p class=\"more\"");
-    free(text);
+    tl_put_lines(out, memory, &text, "p class=\"answer\"", "p class=\"more\"");
     fputs("</section>\n", out);
 }
 
@@ -123,13 +121,14 @@ static void draw_waterfall(FILE *out, const tl_diff_words *d, const tl_scale *sc
         const tl_phrase words = whole ? tl_duration(to_ns) : change_in_words(row->change_ns);
         const bool before =
             to > FULL; /* the text does not fit to the right of the bar: it stands left of it, or inside a long bar */
-        tl_put_side(out, whole || row->sure ? "named" : "", i * ROW + BAR - 3, "%s",
+        tl_put_side(out, whole ? "named" : "", i * ROW + BAR - 3, "%s",
                     !whole   ? part_in_words(row).text
                     : i == 0 ? "A"
                              : "B");
         tl_put_told_box(out, class_of(row->part), from, fmax(to - from, 0.1), i * ROW + 2, BAR, "%s", words.text);
-        tl_put_at(out, before ? "end" : "", (before && from > 100 - FULL ? from : to) + (before ? -gap : gap),
-                  i * ROW + BAR - 3, "%s", words.text);
+        tl_put_at(out, tl_phrase_of("%s%s", before ? "end" : "", !whole && row->sure ? " named" : "").text,
+                  (before && from > 100 - FULL ? from : to) + (before ? -gap : gap), i * ROW + BAR - 3, "%s",
+                  words.text);
         at_ns = to_ns;
     }
 }

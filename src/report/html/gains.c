@@ -41,8 +41,6 @@ static void add_saving_step(gains *g, int64_t time_ns, const char *words)
         g->bars[g->n++] = (bar){ from_ns, time_ns, tl_phrase_of("%s", words) };
 }
 
-/* ---------------------------------------------------------------------------------------------------------- section */
-
 static int64_t time_of(const gains *g, tl_scenario_kind scenario)
 {
     const tl_whatif_row *row = tl_whatif_row_of(g->rows, scenario, -1);
@@ -74,12 +72,12 @@ void tl_draw_gains(tl_page *page)
         return;
     g.scale.to = (double)now_ns;
     g.bars[g.n++] = (bar){ now_ns, now_ns, { "as measured" } };
-    if (a->nculprits > 0 && a->culprits[0].gain_ns > 0)
-        add_saving_step(&g, now_ns - a->culprits[0].gain_ns,
-                        tl_is_link(&a->culprits[0]) ? "the first link that is named as usual"
-                        : tl_is_several(&a->culprits[0])
-                            ? "without the ranks that are named first"
-                            : tl_phrase_of("without the delay of rank %" PRId32, a->culprits[0].rank).text);
+    const tl_culprit *c = a->first;
+    if (c != NULL && c->gain_ns > 0)
+        add_saving_step(&g, now_ns - c->gain_ns,
+                        tl_is_link(c)      ? "the first link that is named as usual"
+                        : tl_is_several(c) ? "without the ranks that are named first"
+                                           : tl_phrase_of("without the delay of rank %" PRId32, c->rank).text);
     add_saving_step(&g, time_of(&g, TL_SCENARIO_SUSPECTS), "and without the others that are named");
     add_saving_step(&g, time_of(&g, TL_SCENARIO_IDEAL),
                     g.n > 1 ? "and nothing slower than its peers" : "with nothing slower than its peers");

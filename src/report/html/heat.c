@@ -240,12 +240,6 @@ tl_phrase tl_show_share(double share, bool sign)
     return tl_phrase_of("%s%.20s", percent < 100 * TL_LEAST_SHOWN ? "" : before, tl_share_in_words(percent / 100).text);
 }
 
-tl_phrase tl_show_time(int64_t ns)
-{
-    int64_t within = tl_ns_within(ns, INT64_MAX); /* the smallest integer has no negative */
-    return tl_phrase_of("%s%.24s", within < 0 ? "-" : "", tl_duration(within < 0 ? -within : within).text);
-}
-
 /* ---------------------------------------------------------------------------------------------------------- picture */
 
 /* Pixels: widest cell; gap before the row of other ranks; a shade of the legend, and its margin. */
@@ -298,8 +292,8 @@ static void draw_cell(const drawing *d, size_t row, size_t column)
         const tl_heat_cell *cell = &h->cells[h->shown[row] * d->ncols + column];
         who = tl_phrase_of("rank %" PRId32, h->ranks[h->shown[row]]);
         if (cell->n > 0)
-            what = tl_phrase_of("%.200s (%s of %s)", what.text, tl_show_time(cell->part_ns).text,
-                                tl_show_time(cell->whole_ns).text);
+            what = tl_phrase_of("%.200s (%s of %s)", what.text, tl_duration(cell->part_ns).text,
+                                tl_duration(cell->whole_ns).text);
     }
     tl_put_told_box(d->out, tl_phrase_of("cell %s", class_of(shade_at(d, row, column))).text, (double)column * d->wide,
                     d->wide, y_of(d, row), d->p->rows.pitch, "%s, %s: %s", who.text,

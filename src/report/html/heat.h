@@ -135,9 +135,6 @@ int tl_shade_of(const tl_shades *shades, double share);
 /* Returns "12.3 %"; with `sign`, "+12.3 %". */
 tl_phrase tl_show_share(double share, bool sign);
 
-/* Returns "20.1 ms", "-4.50 us". */
-tl_phrase tl_show_time(int64_t ns);
-
 /* ---------------------------------------------------------------------------------------------------------- picture */
 
 /* Consecutive steps of a rank that are outlined. */

@@ -45,7 +45,7 @@ static void put_rank(tl_page *page, const figure *f, size_t rank)
     if (page->hosts != NULL)
         tl_put(page->out, "<td class=\"words extra\">%.*s</td>", (int)host.n, host.p);
     tl_put(page->out, "<td>%s</td><td>%s</td><td class=\"extra\">%s in %s</td><td class=\"words\">",
-           tl_show_time(of->total.part_ns / of->total.n).text, share_of(h, rank, both).text,
+           tl_duration(of->total.part_ns / of->total.n).text, share_of(h, rank, both).text,
            tl_show_share(of->most, both).text, tl_steps_of_column(h->steps, of->most_at).text);
     f->note(page, f->arg, h->ranks[rank]);
     fputs("</td></tr>\n", page->out);
@@ -133,9 +133,9 @@ static void put_waits(tl_page *page, const void *arg, int32_t rank)
         direct_ns = tl_ns_sum(direct_ns, row->direct_ns);
         indirect_ns = tl_ns_sum(indirect_ns, row->indirect_ns);
     }
-    tl_put(page->out, "%s", tl_show_time(direct_ns).text);
+    tl_put(page->out, "%s", tl_duration(direct_ns).text);
     if (indirect_ns > 0)
-        tl_put(page->out, ", passed on %s", tl_show_time(indirect_ns).text);
+        tl_put(page->out, ", passed on %s", tl_duration(indirect_ns).text);
 }
 
 /* Marks the rows of kept ranks, and outlines late cells. */
@@ -179,7 +179,7 @@ static void put_blame(tl_page *page, const figure *what, const tl_heat *h)
     tl_put(page->out, "<p>%s</p>\n", finding.text);
     /* what the largest share does not prove: that its rank is a culprit, or that the job would gain all of it */
     const tl_answers *a = page->answers;
-    const tl_culprit *c = a->nculprits > 0 ? &a->culprits[0] : NULL;
+    const tl_culprit *c = a->first;
     if (any && !tl_page_names(page, h->ranks[worst]))
         tl_put(page->out, "<p>%s</p>\n", what->unlike);
     else if (any && !what->of_others && c != NULL && c->rank == h->ranks[worst] && c->gain_ns > 0 &&

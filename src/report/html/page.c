@@ -44,9 +44,10 @@ void tl_page_sentence(tl_page *page, const char *before, const char *after, cons
     va_end(args);
 }
 
-void tl_put_lines(FILE *out, const char *text, const char *plain, const char *indented)
+void tl_put_lines(FILE *out, FILE *memory, char **text, const char *plain, const char *indented)
 {
-    for (const char *p = text, *end; *p != '\0'; p = end + (*end != '\0')) {
+    (void)fclose(memory);
+    for (const char *p = *text, *end; *p != '\0'; p = end + (*end != '\0')) {
         end = p + strcspn(p, "\n");
         size_t in = strspn(p, " ");
         const char *tag = in > 0 ? indented : plain;
@@ -55,6 +56,7 @@ void tl_put_lines(FILE *out, const char *text, const char *plain, const char *in
         fprintf(out, "<%s>", tag);
         tl_put(out, "%.*s</%.*s>\n", (int)(end - p) - (int)in, p + in, (int)strcspn(tag, " "), tag);
     }
+    free(*text);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- tables */

@@ -41,9 +41,9 @@ void tl_page_said(tl_page *page, const char *after);
 void tl_page_sentence(tl_page *page, const char *before, const char *after, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Writes each line of a text as element `plain`, or `indented` if it begins with a space; either may have
- * attributes. */
-void tl_put_lines(FILE *out, const char *text, const char *plain, const char *indented);
+/* Writes each line of a text as element `plain`, or `indented` if it begins with a space; either may have attributes.
+ * Ends the memory file (tl_memory_file) of the text, and frees the text. */
+void tl_put_lines(FILE *out, FILE *memory, char **text, const char *plain, const char *indented);
 
 /* Returns whether the verdict names the rank as a culprit, alone or with others; a link names no rank. */
 bool tl_page_names(const tl_page *page, int32_t rank);

@@ -56,7 +56,7 @@ static void draw_clock(FILE *out, const tl_clock *row, const tl_scale *scale, in
     double from = tl_place(scale, (double)(row->offset_ns - row->sigma_ns)),
            to = tl_place(scale, (double)(row->offset_ns + row->sigma_ns));
     tl_put(out, "<g><title>rank %" PRId32 ": %s ahead, to within %s%s</title>", row->rank,
-           tl_show_time(row->offset_ns).text, tl_show_time(row->sigma_ns).text, row->applied != 0 ? ", corrected" : "");
+           tl_duration(row->offset_ns).text, tl_duration(row->sigma_ns).text, row->applied != 0 ? ", corrected" : "");
     tl_put_box(out, "hidden", from, fmax(to - from, 0.3), y + 4, 8);
     tl_put(out, "<circle class=\"dot\" cx=\"%.2f%%\" cy=\"%d\" r=\"3\"/>", tl_place(scale, (double)row->offset_ns),
            y + 8);
@@ -117,7 +117,7 @@ static void put_word(FILE *out, const char *word, const char *meaning)
 void tl_draw_glossary(tl_page *page)
 {
     const tl_answers *a = page->answers;
-    const tl_culprit *c = a->nculprits > 0 ? &a->culprits[0] : NULL;
+    const tl_culprit *c = a->first;
     const bool steps = tl_page_table(page, &tl_blame_step_schema) != NULL, times = a->all.wall_ns > 0;
     FILE *out = page->out;
     fputs("<dl class=\"words\">\n", out);

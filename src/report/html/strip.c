@@ -49,7 +49,7 @@ static int32_t choose_step(const tl_strip *s)
 {
     const tl_table *rows = tl_tables_get(s->in->tables, &tl_blame_step_schema);
     const tl_answers *a = s->in->answers;
-    const int32_t worst = a->nculprits > 0 && !tl_is_link(&a->culprits[0]) ? a->culprits[0].rank : -1;
+    const int32_t worst = a->first != NULL && !tl_is_link(a->first) ? a->first->rank : -1;
     int32_t first = INT32_MAX, last = INT32_MIN, step = -1;
     int64_t most_ns = -1;
     TL_ROWS (const tl_blame_step, row, rows) {

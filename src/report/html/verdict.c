@@ -200,11 +200,9 @@ static void put_finding(tl_page *page, const tl_culprit *c)
             tl_tell_also(&t, ALSO);
     }
     tl_tell_end(&t);
-    (void)fclose(t.w.out);
     fputs("<div class=\"says\">\n", page->out); /* the first line is large */
-    tl_put_lines(page->out, text, "p", "p");
+    tl_put_lines(page->out, t.w.out, &text, "p", "p");
     fputs("</div>\n", page->out);
-    free(text);
 }
 
 /* Writes the four questions and their answers, word for word as `tlmpi ask` prints them. */
@@ -214,17 +212,15 @@ static void put_answers(tl_page *page)
     size_t n = 0;
     FILE *memory = tl_memory_file(&text, &n);
     tl_print_answers(memory, page->answers, page->in->file, TL_ONE_LINE);
-    (void)fclose(memory);
     fputs("<details id=\"answers\"><summary>The answers in words</summary>\n", page->out);
-    tl_put_lines(page->out, text, "h3", "p");
+    tl_put_lines(page->out, memory, &text, "h3", "p");
     fputs("</details>\n", page->out);
-    free(text);
 }
 
 void tl_draw_verdict(tl_page *page)
 {
     const tl_answers *a = page->answers;
-    const tl_culprit *c = a->finding > TL_FOUND_NONE ? &a->culprits[0] : NULL;
+    const tl_culprit *c = a->first;
     const bool late = a->phases_alone ? a->phases->verdict == TL_PHASE_STRAGGLER : c != NULL;
 
     put_job(page);

@@ -74,7 +74,7 @@ tl_phrase tl_grouped(int64_t value);
 /* 3000000 -> "3.0 MB". */
 tl_phrase tl_bytes_in_words(int64_t value);
 
-/* 1009537890 -> "1.01 s", 20439898 -> "20.4 ms", 131000 -> "131 us". */
+/* 1009537890 -> "1.01 s", 20439898 -> "20.4 ms", 131000 -> "131 us", -4500 -> "-4.50 us". */
 tl_phrase tl_duration(int64_t ns);
 
 /* 0.024 -> "2.4 %", 1 -> "100 %".  tl_part_in_words: the share part / whole in these words; 0 where whole is 0. */
