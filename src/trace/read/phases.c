@@ -19,9 +19,6 @@
 /* Largest duration of a phase, ns: a hundred days; a longer one is not a measurement. */
 #define DURATION_MAX_NS (INT64_C(100) * 86400 * 1000000000)
 
-/* State of one key in a line. */
-typedef enum told { TOLD_NOTHING, TOLD_WELL, TOLD_WRONG } told;
-
 typedef struct reading {
     void (*take)(void *arg, const tl_phase_record *record);
     void *arg;
@@ -29,19 +26,18 @@ typedef struct reading {
     int32_t named_rank;
     bool cut, fault; /* the last line is not whole; the compressed stream is damaged */
     tl_grammar grammar;
-    told name_told, step_told, rank_told, duration_told; /* of the current line */
-    tl_phase_record record;
-    tl_bytes name;
+    tl_phase_record record; /* of the current line; step, rank, duration_ns -1: none that is valid */
+    bool rank_told;
+    tl_bytes name; /* empty: none */
 } reading;
 
 /* ----------------------------------------------------------------------------------------------------------- a line */
 
-static told read_int(tl_text text, int32_t *out)
+/* Returns the number; -1: not one from 0 to INT32_MAX. */
+static int32_t int_of(tl_text text)
 {
     int64_t value;
-    bool well = tl_decimal_to_int(text.p, text.n, &value) && value >= 0 && value <= INT32_MAX;
-    *out = well ? (int32_t)value : -1;
-    return well ? TOLD_WELL : TOLD_WRONG;
+    return tl_decimal_to_int(text.p, text.n, &value) && value >= 0 && value <= INT32_MAX ? (int32_t)value : -1;
 }
 
 /* Reads a key.  Numbers in quotes count as numbers.  The hash of metadata does not depend on the order of keys. */
@@ -53,15 +49,15 @@ static void read_member(reading *r, tl_text key, tl_text value)
     if (tl_text_is(key, "name")) {
         r->name.n = 0;
         tl_json_read_string(value, &r->name);
-        r->name_told = r->name.n > 0 ? TOLD_WELL : TOLD_WRONG;
     } else if (tl_text_is(key, "step")) {
-        r->step_told = read_int(number, &record->step);
+        record->step = int_of(number);
     } else if (tl_text_is(key, "rank")) {
-        r->rank_told = read_int(number, &record->rank);
+        record->rank = int_of(number);
+        r->rank_told = true;
     } else if (tl_text_is(key, "duration_ms")) {
-        bool well = tl_decimal_ms_to_ns(number.p, number.n, &record->duration_ns) && record->duration_ns >= 0 &&
-                    record->duration_ns <= DURATION_MAX_NS;
-        r->duration_told = well ? TOLD_WELL : TOLD_WRONG;
+        if (!tl_decimal_ms_to_ns(number.p, number.n, &record->duration_ns) || record->duration_ns < 0 ||
+            record->duration_ns > DURATION_MAX_NS)
+            record->duration_ns = -1;
     } else {
         record->metadata += tl_hash_mix(tl_hash_bytes(key.p, key.n), tl_hash_bytes(value.p, value.n)) | 1;
     }
@@ -75,9 +71,11 @@ static bool parse(reading *r, tl_text line)
     tl_grammar_reset(&r->grammar);
     if (*line.p != '{' || tl_grammar_run(&r->grammar, line.p, line.n) != line.n || !tl_grammar_is_over(&r->grammar))
         return false;
-    r->name_told = r->step_told = r->duration_told = TOLD_NOTHING;
-    r->rank_told = r->named_rank >= 0 ? TOLD_WELL : TOLD_NOTHING;
-    r->record = (tl_phase_record){ .step = -1, .rank = r->named_rank, .line = tl_hash_bytes(line.p, line.n) };
+    r->name.n = 0;
+    r->rank_told = false;
+    r->record = (tl_phase_record){
+        .step = -1, .rank = r->named_rank, .duration_ns = -1, .line = tl_hash_bytes(line.p, line.n)
+    };
     rest = tl_json_inside(line);
     while (tl_json_member(&rest, &key, &value))
         read_member(r, key, value);
@@ -112,13 +110,13 @@ static void read_line(reading *r, tl_text line, uint64_t at, bool whole)
         r->cut |= !whole;
         lose_line(r, at,
                   whole ? "expected a JSON object on a line" : "expected the rest of the last line, found the end");
-    } else if (r->name_told != TOLD_WELL || r->step_told != TOLD_WELL || r->rank_told != TOLD_WELL) {
+    } else if (r->name.n == 0 || r->record.step < 0 || r->record.rank < 0) {
         lose_line(r, at,
-                  r->name_told != TOLD_WELL    ? "expected a name of the phase"
-                  : r->step_told != TOLD_WELL  ? "expected a step from 0 to 2147483647"
-                  : r->rank_told == TOLD_WRONG ? "expected a rank from 0 to 2147483647"
-                                               : "expected a rank in the line, or in the file's name");
-    } else if (r->duration_told != TOLD_WELL) {
+                  r->name.n == 0       ? "expected a name of the phase"
+                  : r->record.step < 0 ? "expected a step from 0 to 2147483647"
+                  : r->rank_told       ? "expected a rank from 0 to 2147483647"
+                                       : "expected a rank in the line, or in the file's name");
+    } else if (r->record.duration_ns < 0) {
         lose_line(r, at, "expected a duration_ms from 0 to a hundred days");
     } else {
         row->rank = row->entries++ == 0 || row->rank == r->record.rank ? r->record.rank : -1;
