@@ -30,9 +30,8 @@ typedef struct reading {
     tl_error source_error; /* the error that ended the bytes early */
     uint64_t cut_at;       /* offset of the first entry without an end; UINT64_MAX: none */
     uint32_t cut_entries;  /* number of entries begun when the last entry without an end was found */
-    size_t nevents;        /* nevents and the counts below: before the last entry */
-    uint64_t kept, filtered, dropped, repaired_entries, untimed, entries_end;
-    bool fractional_ts;
+    size_t nevents;        /* before the last entry, as `before` */
+    tl_read_report before; /* its counts of entries, entries_end and fractional_ts alone */
 } reading;
 
 /* Callback of the splitter: the fast reader finds the end of a plain entry while it reads it. */
@@ -77,33 +76,15 @@ static void report_dropped(tl_read_report *report, uint64_t fault, const char *e
     tl_report_bad(report, fault, expected, "dropped that entry");
 }
 
-static void save_counts(reading *r)
+static void copy_counts(tl_read_report *to, const tl_read_report *from)
 {
-    const tl_read_report *report = &r->trace->report;
-
-    r->nevents = r->trace->events.n;
-    r->kept = report->kept;
-    r->filtered = report->filtered;
-    r->dropped = report->dropped;
-    r->repaired_entries = report->repaired;
-    r->untimed = report->untimed;
-    r->entries_end = report->entries_end;
-    r->fractional_ts = report->fractional_ts;
-}
-
-/* Drops the last entry's event. */
-static void drop_last_entry(reading *r)
-{
-    tl_read_report *report = &r->trace->report;
-
-    tl_events_truncate(&r->trace->events, r->nevents);
-    report->kept = r->kept;
-    report->filtered = r->filtered;
-    report->dropped = r->dropped;
-    report->repaired = r->repaired_entries;
-    report->untimed = r->untimed;
-    report->entries_end = r->entries_end;
-    report->fractional_ts = r->fractional_ts;
+    to->kept = from->kept;
+    to->filtered = from->filtered;
+    to->dropped = from->dropped;
+    to->repaired = from->repaired;
+    to->untimed = from->untimed;
+    to->entries_end = from->entries_end;
+    to->fractional_ts = from->fractional_ts;
 }
 
 static void add_entry(reading *r, const tl_split_item *item)
@@ -114,7 +95,8 @@ static void add_entry(reading *r, const tl_split_item *item)
     uint64_t fault = item->offset;
     const char *why = "";
 
-    save_counts(r);
+    r->nevents = events->n;
+    copy_counts(&r->before, report);
     bool fast = item->probed || (!r->options->yajl_only && r->split.probe(r, item->text.p) == item->text.n);
     if (!fast && !read_carefully(r, item, &mended, &fault)) {
         report_dropped(report, fault, NO_JSON);
@@ -145,7 +127,7 @@ static void close_array(reading *r, const tl_split_item *item)
 {
     tl_read_report *report = &r->trace->report;
 
-    if (report->dropped == r->dropped && report->repaired == r->repaired_entries)
+    if (report->dropped == r->before.dropped && report->repaired == r->before.repaired)
         report->repaired++;
     if (item->text.p[0] == '{')
         tl_report_bad(report, item->fault, "expected ',' or ']' after an entry, found another one", "kept both");
@@ -198,7 +180,8 @@ static void read_entries(reading *r, tl_source *source)
             r->cut_entries = r->split.nentries;
             break;
         case TL_SPLIT_TORN:
-            drop_last_entry(r);
+            tl_events_truncate(&r->trace->events, r->nevents);
+            copy_counts(report, &r->before);
             report_dropped(report, item.fault, "expected ',' or ']' after an entry, found it torn");
             break;
         case TL_SPLIT_LOOSE:
