@@ -60,7 +60,7 @@ const char *tl_dtype_name(tl_dtype dtype)
 
 int64_t tl_message_bytes(tl_collective kind, int64_t in_nelems, int64_t out_nelems, int64_t dtype_bytes)
 {
-    int64_t elements = -1, bytes;
+    int64_t elements, bytes;
 
     switch (kind) {
     case TL_ALL_REDUCE:
@@ -73,18 +73,8 @@ int64_t tl_message_bytes(tl_collective kind, int64_t in_nelems, int64_t out_nele
     case TL_RECV:
         elements = out_nelems;
         break;
-    case TL_COLL_NONE:
-    case TL_COLL_UNKNOWN:
-    case TL_BROADCAST:
-    case TL_REDUCE:
-    case TL_GATHER:
-    case TL_SCATTER:
-    case TL_SEND_RECV:
-    case TL_BARRIER:
-    case TL_MEETING:
-    case TL_NCOLLECTIVES:
+    default:
         elements = in_nelems > out_nelems ? in_nelems : out_nelems;
-        break;
     }
     return elements >= 0 && dtype_bytes >= 0 && !__builtin_mul_overflow(elements, dtype_bytes, &bytes) ? bytes : -1;
 }

@@ -1,5 +1,6 @@
 /* participant.c - lists of participants. */
 #include "tlmpi/model/participant.h"
+#include "tlmpi/base/decimal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,37 +51,26 @@ void tl_ranks_text(const int32_t *ranks, size_t n, char *out, size_t size)
     }
 }
 
-/* Reads decimal digits; -1: there are none, or the number exceeds INT32_MAX. */
-static int64_t read_number(const char *text, size_t size, size_t *at)
+static bool skip_char(tl_text *text, char c)
 {
-    int64_t number = -1;
-    for (; *at < size && tl_is_digit(text[*at]); ++*at) {
-        number = (number < 0 ? 0 : number) * 10 + (text[*at] - '0');
-        if (number > INT32_MAX)
-            return -1;
-    }
-    return number;
-}
-
-static bool skip_char(const char *text, size_t size, size_t *at, char c)
-{
-    bool there = *at < size && text[*at] == c;
-    *at += there;
+    const bool there = text->n > 0 && *text->p == c;
+    *text = (tl_text){ text->p + there, text->n - there };
     return there;
 }
 
 size_t tl_ranks_of_text(const char *text, size_t size, int32_t *ranks, size_t most)
 {
-    size_t n = 0, at = 0;
+    tl_text left = { text, strnlen(text, size) };
+    size_t n = 0;
 
-    while (at < size && text[at] != 0) {
-        if (n > 0 && !skip_char(text, size, &at, ','))
+    while (left.n > 0) {
+        if (n > 0 && !skip_char(&left, ','))
             return 0;
-        int64_t first = read_number(text, size, &at), last = first, stride = 1;
-        if (skip_char(text, size, &at, '-'))
-            last = read_number(text, size, &at);
-        if (skip_char(text, size, &at, '/'))
-            stride = read_number(text, size, &at);
+        int64_t first = tl_decimal_take(&left), last = first, stride = 1;
+        if (skip_char(&left, '-'))
+            last = tl_decimal_take(&left);
+        if (skip_char(&left, '/'))
+            stride = tl_decimal_take(&left);
         if (first < 0 || last < first || stride < 1)
             return 0;
         for (; first <= last; first += stride) {

@@ -341,8 +341,7 @@ static void gather(augmenting *a)
     free(a->outcomes.v);
     a->outcomes.v = (outcome *)(void *)all.v;
     a->outcomes.n = a->outcomes.cap = all.n / sizeof *a->outcomes.v;
-    if (a->outcomes.n > 0)
-        qsort(a->outcomes.v, a->outcomes.n, sizeof *a->outcomes.v, by_item);
+    tl_vec_sort(&a->outcomes, by_item);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- words */
