@@ -193,10 +193,8 @@ static void gather_ranks(tl_job *j)
 {
     tl_gather_tables(&j->tables, TL_SCOPE_RANK);
 
-    if (tl_is_first()) {
-        tl_table *ranks = tl_tables_get(&j->tables, &tl_rank_schema);
-        tl_plan_learn(&j->plan, (tl_rank *)(void *)ranks->rows, ranks->n);
-    }
+    if (tl_is_first())
+        tl_plan_learn(&j->plan, tl_tables_get(&j->tables, &tl_rank_schema));
 }
 
 static void job_free(tl_job *j)

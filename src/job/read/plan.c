@@ -441,24 +441,18 @@ typedef struct process {
 
 TL_SORT_BY(by_pid, process, pid, row->rank)
 
-static int by_item_rank(const void *key, const void *item)
-{
-    int64_t rank = *(const int64_t *)key, other = ((const tl_plan_item *)item)->rank;
-    return TL_COMPARE(rank, other);
-}
-
 /* Lists the ranks with unknown host but known process and device, ascending by pid; returns their number. */
-static size_t processes_of(const tl_plan *plan, tl_rank *rows, size_t n, process *out)
+static size_t processes_of(const tl_plan *plan, const tl_table *rows, process *out)
 {
     size_t count = 0;
-    for (size_t i = 0; rows != NULL && i < n; i++) {
-        int64_t rank = rows[i].rank;
-        const tl_plan_item *item = bsearch(&rank, plan->items, plan->n, sizeof *plan->items, by_item_rank);
-        if (item != NULL && item->pid > 0 && rows[i].host[0] == 0 && rows[i].device >= 0)
-            out[count++] = (process){ item->pid, &rows[i] };
+    TL_ROWS (tl_rank, row, rows) {
+        size_t at = 0;
+        TL_BISECT(at, plan->n, mid, plan->items[mid].rank < row->rank);
+        const bool known = at < plan->n && plan->items[at].rank == row->rank && plan->items[at].pid > 0;
+        if (known && row->host[0] == 0 && row->device >= 0)
+            out[count++] = (process){ plan->items[at].pid, row };
     }
-    if (count > 1)
-        qsort(out, count, sizeof *out, by_pid);
+    tl_sort(out, count, sizeof *out, by_pid);
     return count;
 }
 
@@ -475,62 +469,52 @@ static bool continues_host(const process *v, size_t from, size_t to, const proce
     return true;
 }
 
-static void name_host(const process *v, size_t from, size_t to)
-{
-    for (size_t i = from; to - from > 1 && i < to; i++)
-        snprintf(v[i].row->host, sizeof v[i].row->host, "pids %" PRId64 "-%" PRId64, v[from].pid, v[to - 1].pid);
-}
-
 /* Names the host "pids <first>-<last>" of ranks without a host that share one by process ids, devices and times. */
-static void infer_hosts(const tl_plan *plan, tl_rank *rows, size_t n)
+static void infer_hosts(const tl_plan *plan, const tl_table *rows)
 {
-    process *v = tl_calloc(n + 1, sizeof *v);
+    process *v = tl_calloc(rows->n + 1, sizeof *v);
     bool twice = false;
 
-    size_t count = processes_of(plan, rows, n, v);
+    size_t count = processes_of(plan, rows, v);
     for (size_t i = 1; i < count; i++)
         twice |= v[i].pid == v[i - 1].pid;
     for (size_t from = 0, to; !twice && from < count; from = to) {
         for (to = from + 1; to < count && continues_host(v, from, to, &v[to]); to++)
             ;
-        name_host(v, from, to);
+        for (size_t i = from; to - from > 1 && i < to; i++)
+            snprintf(v[i].row->host, sizeof v[i].row->host, "pids %" PRId64 "-%" PRId64, v[from].pid, v[to - 1].pid);
     }
     free(v);
 }
 
 /* ---------------------------------------------------------------------------------------------------- after reading */
 
-static int by_row_rank(const void *key, const void *row)
-{
-    return TL_COMPARE(*(const int64_t *)key, ((const tl_rank *)row)->rank);
-}
-
 /* Counts other traces of each rank.  Two traces within half the recording's length are of one recording: successive
  * recordings are at least that length apart. */
-static void count_duplicates(const tl_inventory *inventory, tl_rank *rows, size_t n)
+static void count_duplicates(const tl_inventory *inventory, const tl_table *rows)
 {
-    for (size_t i = 0; inventory->nruns > 1 && i < n; i++)
-        rows[i].duplicates = (int32_t)tl_inventory_duplicates(inventory, rows[i].rank,
-                                                              tl_ns_between(rows[i].last_ns, rows[i].first_ns) / 2);
+    TL_ROWS (tl_rank, row, rows)
+        if (inventory->nruns > 1)
+            row->duplicates =
+                (int32_t)tl_inventory_duplicates(inventory, row->rank, tl_ns_between(row->last_ns, row->first_ns) / 2);
 }
 
-void tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n)
+void tl_plan_learn(tl_plan *plan, const tl_table *rows)
 {
     tl_inventory *inventory = &plan->inventory;
 
-    for (size_t i = 0; i < inventory->inputs.n; i++) {
+    for (size_t i = 0; rows->n > 0 && i < inventory->inputs.n; i++) {
         tl_input *in = &inventory->inputs.v[i];
-        if (!plan->planned[i] || n == 0)
-            continue;
-        bool alone = plan->items[0].alone;
-        const tl_rank *row = alone ? rows : bsearch(&in->rank, rows, n, sizeof *rows, by_row_rank);
-        if ((!alone && row == NULL) || row->status == TL_RANK_UNREADABLE)
+        const tl_rank *row = plan->items[0].alone    ? tl_table_row(rows, 0)
+                             : in->rank <= INT32_MAX ? tl_row_of_rank(rows, (int32_t)in->rank)
+                                                     : NULL;
+        if (!plan->planned[i] || row == NULL || row->status == TL_RANK_UNREADABLE)
             continue;
         in->rank = row->rank;
         in->world_size = row->world_size;
     }
-    count_duplicates(inventory, rows, n);
-    infer_hosts(plan, rows, n);
+    count_duplicates(inventory, rows);
+    infer_hosts(plan, rows);
     tl_inventory_learn(inventory);
 }
 

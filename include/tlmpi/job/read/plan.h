@@ -83,7 +83,7 @@ bool tl_plan_is_mine(const tl_plan_side *side, tl_input_kind kind);
 
 /* Proc 0: adds to the plan the ranks and world sizes that were known only after reading.  rows: the job's rank table,
  * ascending; sets duplicates and, if inferred, host of each row. */
-void tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n);
+void tl_plan_learn(tl_plan *plan, const tl_table *rows);
 
 /* Proc 0: tl_plan_lost returns the number of files that look like traces but cannot be read; tl_plan_warn names on
  * stderr all files that are not in the plan. */
