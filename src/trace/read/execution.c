@@ -1,28 +1,14 @@
-/* execution.c - reads the nodes of an execution trace: the file as a stream through the JSON grammar, byte by byte,
- * until an error; one node is held at a time. */
+/* execution.c - reads the nodes of an execution trace, one at a time. */
 #include "tlmpi/trace/read/execution.h"
 #include "formats.h"
 #include "tlmpi/base/decimal.h"
-#include "tlmpi/base/log.h"
-#include "tlmpi/trace/text/grammar.h"
 #include "tlmpi/trace/text/json.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BLOCK_BYTES ((size_t)64 << 10)
-#define AROUND_MAX  ((size_t)1 << 20)
-
-enum { BETWEEN_NODES = 2 }; /* number of open brackets between nodes */
-
 typedef struct reading {
     tl_exec *exec;
     unsigned wanted; /* bits of the wanted texts */
-    tl_grammar grammar;
-    uint64_t at; /* number of bytes of the text that are read */
-    bool in_nodes;
-    tl_bytes node;   /* text of the current node */
-    tl_bytes around; /* text around the nodes, its first MiB at most */
-    char fault[221]; /* the byte, what was expected there and found; empty: no error */
 } reading;
 
 /* ----------------------------------------------------------------------------------------------------------- a node */
@@ -88,12 +74,15 @@ static void take_member(const reading *r, taken *t, tl_text key, tl_text value)
         take_attributes(r, t, value);
 }
 
-static void add_node(const reading *r, tl_text node)
+static void add_node(tl_elements *e, tl_text node)
 {
+    const reading *r = e->arg;
     tl_exec *exec = r->exec;
     tl_text rest = tl_json_inside(node), key, value;
     taken t = { .node = { .parent = -1 } };
 
+    if (*node.p != '{')
+        return;
     for (size_t k = 0; k < TL_EXEC_NTEXTS; k++)
         t.node.texts[k] = TL_NO_NAME;
     while (tl_json_member(&rest, &key, &value))
@@ -107,81 +96,6 @@ static void add_node(const reading *r, tl_text node)
 }
 
 /* --------------------------------------------------------------------------------------------------------- the text */
-
-/* Records the first error: `expected` is missing, c is found: a byte, or EOF for the end of the text. */
-static void set_fault(reading *r, const char *expected, int c)
-{
-    char found[32] = "the end of the text";
-
-    if (c > ' ' && c < 0x7f)
-        snprintf(found, sizeof found, "'%c'", c);
-    else if (c != EOF)
-        snprintf(found, sizeof found, "a byte 0x%02x", (unsigned)c);
-    snprintf(r->fault, sizeof r->fault, "byte %llu: expected %s, found %s", (unsigned long long)r->at, expected, found);
-}
-
-/* Whether the text around the nodes ends with their key, a colon and the bracket. */
-static bool ends_with_key(const tl_bytes *around)
-{
-    static const char key[] = "nodes";
-    size_t n = around->n - 1, length = sizeof key - 1;
-
-    for (int marks = 0; marks < 2; marks++) { /* the colon, and the quote before it */
-        while (n > 0 && strchr(" \t\r\n", around->v[n - 1]) != NULL)
-            n--;
-        if (n == 0 || around->v[--n] != ":\""[marks])
-            return false;
-    }
-    return n > length && around->v[n - length - 1] == '"' && memcmp(around->v + n - length, key, length) == 0;
-}
-
-/* Adds a byte that the grammar has accepted to the node or to the text around.  depth: number of open brackets before
- * it. */
-static void sort_byte(reading *r, char c, uint64_t depth)
-{
-    const uint64_t now = r->grammar.depth;
-
-    if (!r->in_nodes || (depth == BETWEEN_NODES && now < depth)) {
-        if (r->around.n < AROUND_MAX)
-            tl_bytes_put(&r->around, &c, 1);
-        r->in_nodes = now == BETWEEN_NODES && depth < now && c == '[' && ends_with_key(&r->around);
-        r->exec->found |= r->in_nodes;
-        return;
-    }
-    if (depth == BETWEEN_NODES)
-        r->node.n = 0;
-    if ((depth > BETWEEN_NODES || now > BETWEEN_NODES) && r->node.n < TL_ENTRY_MAX)
-        tl_bytes_put(&r->node, &c, 1);
-    if (now != BETWEEN_NODES || depth == now)
-        return;
-    if (r->node.n >= TL_ENTRY_MAX)
-        set_fault(r, "a node of less than 16 MB", (unsigned char)c);
-    else if (r->node.v[0] == '{')
-        add_node(r, (tl_text){ r->node.v, r->node.n });
-}
-
-/* Whether the byte lies outside of the document: a byte order mark before it; after it white space, or zeros left by a
- * crash. */
-static bool is_around(const reading *r, char c)
-{
-    if (tl_grammar_is_over(&r->grammar))
-        return strchr(" \t\r\n", c) != NULL;
-    return r->at < 3 && (c & 0x80) && r->grammar.state == TL_WANT_VALUE && r->grammar.depth == 0;
-}
-
-static void take_byte(reading *r, char c)
-{
-    const uint64_t depth = r->grammar.depth;
-
-    if (is_around(r, c))
-        return;
-    if (tl_grammar_is_over(&r->grammar))
-        set_fault(r, "the end of the file", (unsigned char)c);
-    else if (!tl_grammar_step(&r->grammar, c))
-        set_fault(r, tl_grammar_wants(&r->grammar), (unsigned char)c);
-    else
-        sort_byte(r, c, depth);
-}
 
 /* Returns the members of the object at the beginning of the text, after an optional byte order mark; empty if there is
  * none. */
@@ -205,42 +119,20 @@ static bool read_pid(tl_text text, int64_t *pid)
     return has_pid;
 }
 
-static void read_text(reading *r, tl_source *source)
-{
-    char *block = tl_malloc(BLOCK_BYTES);
-    tl_error ended = { 0 };
-    size_t n = 1;
-
-    while (n > 0 && r->fault[0] == 0) {
-        if (tl_source_read(source, block, BLOCK_BYTES, &n, &ended) != TL_OK)
-            tl_printable(r->fault, sizeof r->fault, tl_source_reason(source, &ended));
-        for (size_t i = 0; i < n && r->fault[0] == 0; i++, r->at++)
-            take_byte(r, block[i]);
-    }
-    free(block);
-}
-
 tl_status tl_exec_read(const char *path, unsigned texts, tl_exec *exec, tl_error *err)
 {
-    reading r = { .exec = exec, .wanted = texts | 1u << TL_EXEC_NAME };
-    tl_source *source;
-    tl_status st = tl_source_open(path, &source, err);
+    reading r = { exec, texts | 1u << TL_EXEC_NAME };
+    tl_elements e = { .key = "nodes", .kind = "a node", .most = TL_ENTRY_MAX, .take = add_node, .arg = &r };
+    tl_status st = tl_elements_read(&e, path, err);
 
-    if (st != TL_OK)
-        return st;
-    read_text(&r, source);
-    tl_source_close(source);
-    exec->cut = r.fault[0] == 0 && !tl_grammar_is_over(&r.grammar);
-    if (exec->cut)
-        set_fault(&r, tl_grammar_wants(&r.grammar), EOF);
-    exec->damaged = r.fault[0] != 0;
+    exec->found = e.found;
+    exec->cut = e.cut;
+    exec->damaged = e.fault[0] != 0;
     if (exec->damaged)
-        snprintf(exec->fault, sizeof exec->fault, "%s; the nodes before it count", r.fault);
-    exec->has_pid = read_pid((tl_text){ r.around.v, r.around.n }, &exec->pid);
-    tl_grammar_free(&r.grammar);
-    tl_bytes_free(&r.node);
-    tl_bytes_free(&r.around);
-    return TL_OK;
+        snprintf(exec->fault, sizeof exec->fault, "%s; the nodes before it count", e.fault);
+    exec->has_pid = read_pid((tl_text){ e.around.v, e.around.n }, &exec->pid);
+    tl_elements_free(&e);
+    return st;
 }
 
 bool tl_exec_is_frame(const tl_exec *exec, const tl_exec_node *node)

@@ -9,6 +9,7 @@
 #include "tlmpi/trace/event/fields.h"
 #include "tlmpi/trace/event/hook.h"
 #include "tlmpi/trace/read/reader.h"
+#include "tlmpi/trace/text/grammar.h"
 #include "tlmpi/trace/text/source.h"
 #include "tlmpi/trace/text/split.h"
 
@@ -140,5 +141,34 @@ void tl_slices_add(tl_slices *slices, tl_events *events, uint32_t writer, tl_sli
 
 /* Closes what is left, on tracks below ntracks.  Returns the number of events without an end, whose durations stay. */
 uint64_t tl_slices_close(tl_slices *slices, tl_events *events, size_t ntracks);
+
+/* ----------------------------------------------------------------------------------- elements of an array in JSON text
+ *
+ * The text of a file goes through the JSON grammar, byte by byte, up to the first fault; one element is held at a
+ * time. */
+
+typedef struct tl_elements {
+    const char *key;  /* of the array, in the outermost object; NULL: the array itself is outermost */
+    const char *kind; /* of an element, for messages; with key NULL anything else in the array is a fault */
+    size_t most;      /* largest length of an element, bytes */
+    void (*take)(struct tl_elements *e, tl_text element); /* called for each object and array in it */
+    void *arg;
+
+    tl_grammar grammar;
+    uint64_t at;      /* offset in the text */
+    bool found;       /* the array has begun */
+    bool inside;      /* the current byte is in the array */
+    bool cut;         /* the fault is the end of the text */
+    tl_bytes element; /* the current element */
+    tl_bytes around;  /* text around the array, its first MiB at most */
+    char fault[221];  /* the byte, what was expected there and found; empty: none */
+} tl_elements;
+
+/* Reads the file; tl_elements_free ends *e in any case.  TL_EINPUT: it cannot be opened. */
+tl_status tl_elements_read(tl_elements *e, const char *path, tl_error *err);
+void tl_elements_free(tl_elements *e);
+
+/* Records the first fault, at the current byte. */
+void tl_elements_fault(tl_elements *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif
