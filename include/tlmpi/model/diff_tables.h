@@ -201,8 +201,7 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
       "for input; transfer: a collective whose transfer causes the waiting")                                           \
     F(T, I64, why_ns, MEASURE, "ns", "change of the reason's time in a step, of that rank or mean over the ranks")     \
     F(T, F64, why_a_count, MEASURE, "",                                                                                \
-      "for a call that waits: how often in a step of A it is made, or on one rank devices are idle after it; none: "   \
-      "`why` is no such call")                                                                                         \
+      "for a call that waits: how often in a step of A it is made; none: `why` is no such call")                       \
     F(T, F64, why_b_count, MEASURE, "", "the same of B")
 TL_TABLE(diff_found, TL_DIFF_FOUND_FIELDS);
 

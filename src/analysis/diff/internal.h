@@ -17,7 +17,6 @@ enum { A, B };
 /* Times of one rank in one step, by tl_diff_part up to TL_DIFF_OUTSIDE. */
 typedef struct cell {
     int64_t ns[TL_DIFF_REST];
-    int64_t end_ns; /* end of the window of the step */
 } cell;
 
 /* Ranks of both sides that are compared with one another: a rank, if the sides have the same ranks, else a role. */
@@ -116,7 +115,7 @@ struct tl_diff {
     bool same_steps;           /* the compared steps have the same numbers on both sides */
     works of[NWORKS];          /* of[CALLS]: kind is (index of the parent + 1) * TL_NTREE_KINDS + kind; of[LAUNCHED]:
                                 * kind is the index of the kernel, name the operator that launches the kernel; of[HOST]:
-                                * kind is rank * TL_NDIFF_PARTS + part of the step, name what the host does (host.c) */
+                                * kind is the rank, name what its host does (host.c) */
     TL_VEC(uint32_t) stack[2]; /* the open nodes around the next row, by side */
     tl_map series_of;          /* name, rank and side of an interval -> index in series */
     TL_VEC(series) series;     /* sorted by work, unit and side after tl_diff_kernel_steps */
@@ -207,14 +206,13 @@ tl_collective tl_diff_collective_of(tl_text name);
 uint32_t tl_diff_name_in(tl_diff *diff, int which, uint32_t id);
 uint32_t tl_diff_class_of(tl_diff *diff, const tl_idle_summary *row);
 
-/* Take what the host does while devices are idle: a gap after a call that waited for the device, and table path_sum. */
-void tl_diff_take_gap(tl_diff *diff, int which, const tl_gap *row);
-void tl_diff_read_input(tl_diff *diff, int which);
+/* Reads what the host does while devices are idle. */
+void tl_diff_read_host(tl_diff *diff, int which);
 
-/* Sets columns why* of the finding to what the host of the ranks does that makes half or more of a change of a part of
- * the step, TL_DIFF_IDLE, TL_DIFF_OUTSIDE, or TL_DIFF_STEP for both: it waits for input, or devices are idle more or
- * less often after a call.  Keeps the columns if there is none. */
-void tl_diff_put_host(const tl_diff *diff, const unit *ranks, tl_diff_part part, double change_ns, tl_diff_found *row);
+/* Sets columns why* of the finding to what the host of the ranks does that makes half or more of a change of idle time
+ * or of time outside: it waits for input, or more or less often in a call for its device.  Keeps the columns if there is
+ * none. */
+void tl_diff_put_host(const tl_diff *diff, const unit *ranks, double change_ns, tl_diff_found *row);
 
 /* Reads the tables of both sides into works, and fills the tables of works. */
 void tl_diff_read_works(tl_diff *diff);

@@ -140,8 +140,7 @@ static void take_node(tl_diff *diff, int which, const tl_call_tree *row)
 
 const tl_schema *const *tl_diff_streams(size_t *n)
 {
-    static const tl_schema *const streams[] = { &tl_interval_schema, &tl_call_tree_schema, &tl_collective_row_schema,
-                                                &tl_gap_schema };
+    static const tl_schema *const streams[] = { &tl_interval_schema, &tl_call_tree_schema, &tl_collective_row_schema };
     *n = sizeof streams / sizeof streams[0];
     return streams;
 }
@@ -152,8 +151,6 @@ void tl_diff_take(tl_diff *diff, int which, const tl_schema *schema, const void 
         take_interval(diff, which, row);
     else if (schema == &tl_call_tree_schema)
         take_node(diff, which, row);
-    else if (schema == &tl_gap_schema)
-        tl_diff_take_gap(diff, which, row);
     else
         take_collective(diff, which, row);
 }
@@ -275,7 +272,7 @@ void tl_diff_read_works(tl_diff *diff)
         read_kernels(diff, i, cut);
         if (!cut)
             read_idle(diff, i);
-        tl_diff_read_input(diff, i);
+        tl_diff_read_host(diff, i);
     }
     find_waiting(diff);
     for (int i = KERNELS; i <= IDLE; i++) {

@@ -227,7 +227,6 @@ static bool fill_steps(side *s)
         int64_t window_ns = tl_ns_between(row->end_ns, row->start_ns);
         c->ns[TL_DIFF_OUTSIDE] = window_ns - c->ns[TL_DIFF_STEP];
         c->ns[TL_DIFF_STEP] = window_ns;
-        c->end_ns = row->end_ns;
     }
     return s->steps.n > 0 && 2 * (double)held_ns >= (double)all_ns;
 }

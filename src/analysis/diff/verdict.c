@@ -189,7 +189,7 @@ static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
         compared.ranks[home].v = &diff->side[home].ranks.v[at];
         compared.ranks[home].n = 1;
         if (best->kind == TL_DIFF_IDLE)
-            tl_diff_put_host(diff, &compared, TL_DIFF_STEP, change_ns, row);
+            tl_diff_put_host(diff, &compared, change_ns, row);
     }
     tl_diff_works_free(&own);
 }
@@ -368,8 +368,7 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
     const unit all_ranks = { .ranks = { { a->ranks.v, a->ranks.n, 0 }, { b->ranks.v, b->ranks.n, 0 } } },
                one = { .ranks = { { &rank, 1, 0 }, { &rank, 1, 0 } } };
     if (step->part == TL_DIFF_IDLE || step->part == TL_DIFF_OUTSIDE)
-        tl_diff_put_host(diff, rank >= 0 ? &one : &all_ranks, step->part, rank >= 0 ? own_ns : (double)step->change_ns,
-                         row);
+        tl_diff_put_host(diff, rank >= 0 ? &one : &all_ranks, rank >= 0 ? own_ns : (double)step->change_ns, row);
     if (step->part == TL_DIFF_COMPUTE)
         row->times = common;
 }

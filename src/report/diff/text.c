@@ -217,16 +217,16 @@ static tl_phrase idle_in_words(const tl_diff_words *d, uint32_t id)
     return tl_phrase_of("while the host is in `%s`", shown);
 }
 
-/* "after `cudaDeviceSynchronize` (new: 1 per step)", "waiting for input" */
+/* "in `cudaDeviceSynchronize` (new: 1 per step)", "waiting for input" */
 static tl_phrase host_in_words(const tl_diff_words *d, const tl_diff_found *row)
 {
     const tl_phrase name = name_of(d, row->why);
     if (row->why_part != TL_DIFF_IDLE)
         return name;
     if (row->why_a_count == 0 || row->why_b_count == 0)
-        return tl_phrase_of("after `%s` (%s: %.3g %s)", name.text, row->why_a_count == 0 ? "new" : "gone",
+        return tl_phrase_of("in `%s` (%s: %.3g %s)", name.text, row->why_a_count == 0 ? "new" : "gone",
                             row->why_a_count + row->why_b_count, per_step(d));
-    return tl_phrase_of("after `%s` (%.3g %s in A, %.3g in B)", name.text, row->why_a_count, per_step(d),
+    return tl_phrase_of("in `%s` (%.3g %s in A, %.3g in B)", name.text, row->why_a_count, per_step(d),
                         row->why_b_count);
 }
 
@@ -250,7 +250,7 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
             row->name != TL_NO_NAME && !(own_host && (input || tl_text_has(class, name_of(d, row->why).text)));
         tl_say(&w, "%s%s%s", row->part == TL_DIFF_OUTSIDE || row->part == TL_DIFF_REST ? "" : "in ",
                part_in_words(row->part),
-               own_host ? (input || row->part == TL_DIFF_OUTSIDE ? ", mostly" : "")
+               own_host ? (input || row->part == TL_DIFF_OUTSIDE ? ", mostly" : ", with the host")
                         : (row->rank >= 0 && row->name == TL_NO_NAME ? "," : ""));
         if (own_host)
             tl_say(&w, "%s%s", host_in_words(d, row).text, row->rank >= 0 || named ? "," : "");
@@ -268,7 +268,7 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
             tl_say(&w, "most of it %s rank~%d%s", row->part == TL_DIFF_WAITING ? "for" : "on", (int)row->rank,
                    row->why != TL_NO_NAME && !own_host ? "," : "");
         if (host && !own_host)
-            tl_say(&w, "whose %s%s %s by %s %s", input ? "" : "idle time ", host_in_words(d, row).text,
+            tl_say(&w, "whose %s%s %s by %s %s", input ? "" : "time ", host_in_words(d, row).text,
                    row->why_ns > 0 ? "grew" : "shrank", tl_duration(llabs(row->why_ns)).text, per_step(d));
         else if (row->part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME)
             tl_say(&w, "by `%s`, which replaced `%s`", name_of(d, row->b_name).text, name_of(d, row->why).text);

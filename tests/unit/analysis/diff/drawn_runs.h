@@ -21,7 +21,7 @@
 typedef struct run {
     tl_tables tables;
     tl_names names;
-    tl_table intervals, gaps;
+    tl_table intervals;
 } run;
 
 static inline tl_text name_of(void *names, uint32_t id)
@@ -37,7 +37,6 @@ static inline run *new_run(void)
     CU_ASSERT_TRUE_FATAL(r != NULL);
     tl_tables_init(&r->tables, schemas, n);
     r->intervals.schema = &tl_interval_schema;
-    r->gaps.schema = &tl_gap_schema;
     return r;
 }
 
@@ -46,7 +45,6 @@ static inline void free_run(run *r)
     tl_tables_free(&r->tables);
     tl_names_free(&r->names);
     tl_table_free(&r->intervals);
-    tl_table_free(&r->gaps);
     free(r);
 }
 
@@ -141,10 +139,6 @@ static inline tl_diff *begin(run *a, run *b)
         tl_diff_take(diff, 0, &tl_interval_schema, row);
     TL_ROWS (const tl_interval, row, &b->intervals)
         tl_diff_take(diff, 1, &tl_interval_schema, row);
-    TL_ROWS (const tl_gap, row, &a->gaps)
-        tl_diff_take(diff, 0, &tl_gap_schema, row);
-    TL_ROWS (const tl_gap, row, &b->gaps)
-        tl_diff_take(diff, 1, &tl_gap_schema, row);
     return diff;
 }
 

@@ -1,25 +1,15 @@
 /* test_diff_host.c - two runs compared: what the host does while devices are idle is named. */
 #include "drawn_runs.h"
 
-/* Devices are idle after a call that waits: in each step of the rank, within its work or up to that of the next step. */
-static void put_waits(run *r, int32_t rank, const char *call, int64_t us, bool up_to_next)
+/* A call that waits for the device: in 6 of 7 steps of the recording, for us each time. */
+static void put_waits(run *r, int32_t rank, const char *call, int64_t count, int64_t us)
 {
-    TL_ROWS (const tl_step, row, tl_tables_get(&r->tables, &tl_step_schema)) {
-        int64_t start_ns = up_to_next ? row->end_ns - us * US / 2 : row->start_ns + 300 * US;
-        tl_gap gap = { .rank = rank, .device = -1, .step = row->step, .start_ns = start_ns,
-                       .end_ns = start_ns + us * US, .duration_ns = us * US, .drain_type = TL_DRAIN_SYNC,
-                       .sync_event = name(r, call) };
-        if (row->rank == rank)
-            tl_table_append(&r->gaps, &gap, 1);
-    }
+    put(r, &tl_launch_row_schema, &(tl_launch_row){ .rank = rank, .calls = 7 * count, .step_median = count,
+                                                    .host_ns = 7 * count * us * US, .name = name(r, call) });
 }
 
-/*     A    host  (launch)...............(item)     device  [ kernels of the step            ]
- *     B    host  (launch)(synchronise  )(launch)   device  [ kernels ]      80 us [ kernels ]
- *
- * The call is named if devices are idle after it in more places of the step, not if they are idle for longer after the
- * same calls. */
-static void a_call_that_waits_in_one_more_place_is_named(void)
+/* A call is named if it is made more often, not if devices are idle for longer in the same calls. */
+static void a_call_that_waits_more_often_is_named_with_its_count(void)
 {
     for (int32_t more = 0; more < 2; more++) {
         drawn slower = plain;
@@ -27,48 +17,30 @@ static void a_call_that_waits_in_one_more_place_is_named(void)
         run *r[2] = { steps_of(6, plain, 3), steps_of(6, slower, 9) };
         for (int i = 0; i < 2; i++)
             for (int32_t rank = 0; rank < 2; rank++) {
-                put_waits(r[i], rank, "cudaStreamSynchronize", 100, true);
-                put_waits(r[i], rank, "cudaEventSynchronize", 90 + (more == 0 ? 80 * i : 0), false);
+                put_waits(r[i], rank, "cudaStreamSynchronize", 2, 100);
+                put_waits(r[i], rank, "cudaEventSynchronize", 1, 90 + (more == 0 ? 80 * i : 0));
                 if (more == 1 && i == 1)
-                    put_waits(r[i], rank, "cudaDeviceSynchronize", 80, false);
+                    put_waits(r[i], rank, "cudaDeviceSynchronize", 12, 10);
             }
         tl_diff *diff = compare(r[0], r[1]);
         const tl_diff_found *idle = found(diff, 1);
         CU_ASSERT_EQUAL(idle->part, TL_DIFF_IDLE);
         CU_ASSERT_EQUAL_FATAL(idle->why != TL_NO_NAME, more == 1);
+        const tl_table *operators = tl_diff_table(diff, &tl_diff_operator_schema);
+        CU_ASSERT_EQUAL_FATAL(operators->n, 2 + more);
         if (more == 1) {
+            const tl_diff_kernel *row = tl_table_row(operators, 0);
             CU_ASSERT_TRUE(is_named(diff, idle->why, "cudaDeviceSynchronize"));
             CU_ASSERT_EQUAL(idle->why_part, TL_DIFF_IDLE);
-            CU_ASSERT_EQUAL(idle->why_ns, 80 * US);
+            CU_ASSERT_EQUAL(idle->why_ns, 120 * US);
             CU_ASSERT_EQUAL(idle->why_a_count, 0);
-            CU_ASSERT_EQUAL(idle->why_b_count, 1);
+            CU_ASSERT_EQUAL(idle->why_b_count, 12);
+            CU_ASSERT_TRUE(is_named(diff, row->kind, "call"));
+            CU_ASSERT_EQUAL(row->change, TL_DIFF_ADDED);
+            CU_ASSERT_EQUAL(row->b_count, 12);
         }
         end(diff, r[0], r[1]);
     }
-}
-
-/* A call that waits is made twelve times a step in B, where devices have run dry already: no gap is after it. */
-static void calls_that_wait_are_counted(void)
-{
-    drawn slower = plain;
-    slower.idle += 80;
-    run *r[2] = { steps_of(6, plain, 3), steps_of(6, slower, 9) };
-    for (int32_t rank = 0; rank < 2; rank++)
-        put(r[1], &tl_launch_row_schema, &(tl_launch_row){ .rank = rank, .calls = 74, .step_median = 12,
-                                                           .host_ns = 74 * 10 * US,
-                                                           .name = name(r[1], "cudaDeviceSynchronize") });
-    tl_diff *diff = compare(r[0], r[1]);
-    const tl_diff_found *idle = found(diff, 1);
-    CU_ASSERT_EQUAL(idle->part, TL_DIFF_IDLE);
-    CU_ASSERT_TRUE_FATAL(is_named(diff, idle->why, "cudaDeviceSynchronize"));
-    CU_ASSERT_EQUAL(idle->why_a_count, 0);
-    CU_ASSERT_EQUAL(idle->why_b_count, 12);
-    CU_ASSERT_EQUAL(idle->why_ns, 120 * US);
-    const tl_diff_kernel *row = tl_table_row(tl_diff_table(diff, &tl_diff_operator_schema), 0);
-    CU_ASSERT_TRUE(is_named(diff, row->kind, "call"));
-    CU_ASSERT_EQUAL(row->change, TL_DIFF_ADDED);
-    CU_ASSERT_EQUAL(row->b_count, 12);
-    end(diff, r[0], r[1]);
 }
 
 /* Rank 2 of three alone waits 90 us longer for input between its steps; then all ranks do. */
@@ -119,8 +91,7 @@ static void an_operator_that_waits_for_the_device_stands_last(void)
 
 static const unit_test tests[] = {
     TEST(an_operator_that_waits_for_the_device_stands_last),
-    TEST(a_call_that_waits_in_one_more_place_is_named),
-    TEST(calls_that_wait_are_counted),
+    TEST(a_call_that_waits_more_often_is_named_with_its_count),
     TEST(waiting_for_input_is_named),
 };
 
