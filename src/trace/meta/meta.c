@@ -358,15 +358,25 @@ static const known_key *key_at(tl_text t)
     return end != NULL ? key_of((tl_text){ t.p + 1, (size_t)(end - t.p) - 1 }) : NULL;
 }
 
-/* Reads the value of the known key at the beginning of the text.  Returns whether there is one. */
+static tl_text after_space(tl_text t)
+{
+    while (t.n > 0 && tl_json_is_space(*t.p))
+        t = after_bracket(t);
+    return t;
+}
+
+/* Reads the value of the known key before the text.  Returns whether there is one. */
 static bool salvage_value(reading *r, const known_key *key, tl_text rest)
 {
-    tl_text word, value;
+    tl_text value;
     tl_grammar g = { 0 };
 
-    if (!tl_json_member(&rest, &word, &value) || strchr(key->begins, *value.p) == NULL)
+    rest = after_space(rest);
+    if (rest.n == 0 || *rest.p != ':')
         return false;
-    rest = (tl_text){ value.p, (size_t)(rest.p + rest.n - value.p) };
+    rest = after_space(after_bracket(rest));
+    if (rest.n == 0 || strchr(key->begins, *rest.p) == NULL)
+        return false;
     const size_t n = tl_grammar_run(&g, rest.p, rest.n);
     const bool over = tl_grammar_is_over(&g) || (n < rest.n && tl_grammar_step(&g, ' ') && tl_grammar_is_over(&g)),
                part = over || g.depth > 0;
@@ -389,12 +399,13 @@ static void salvage(tl_text t, tl_meta *meta)
         t = after_bracket(at);
         if (key == NULL)
             continue;
+        const size_t word = strlen(key->word) + 2; /* with its quotes */
         if (key->depth == 1 && key->use != HOST)
             in_info = key->use == INFO && meta->rank < 0;
         if (key->use == INFO)
             meta->has_trace_keys = true;
         else if (!seen[key - keys] && (key->depth == 1 || in_info))
-            seen[key - keys] = salvage_value(&r, key, at);
+            seen[key - keys] = salvage_value(&r, key, (tl_text){ at.p + word, at.n - word });
     }
     tl_bytes_free(&r.string);
 }
