@@ -75,30 +75,24 @@ static tl_status check_names(const tl_plan *plan, const tl_copies *copies, tl_er
 
 /* ----------------------------------------------------------------------------------------------------------- files */
 
-static tl_file_id id_of(const char *path)
+static bool is_input(const tl_plan *plan, const char *path)
 {
     struct stat st;
-    if (stat(path, &st) != 0)
-        return (tl_file_id){ 0, 0 };
-    return (tl_file_id){ (uint64_t)st.st_dev, (uint64_t)st.st_ino };
+    bool found = false;
+
+    if (stat(path, &st) == 0)
+        TL_EACH (const tl_input, in, plan->inventory.inputs)
+            found = found || (in->inode == st.st_ino && in->device == st.st_dev);
+    return found;
 }
 
-static bool is_trace(const tl_copies *copies, const char *path)
-{
-    const tl_file_id id = id_of(path);
-    for (size_t i = 0; i < copies->n && id.inode != 0; i++)
-        if (copies->traces[i].inode == id.inode && copies->traces[i].device == id.device)
-            return true;
-    return false;
-}
-
-/* Returns TL_EUSAGE if the copy, or its temporary file, is one of the traces. */
-static tl_status copy_check(const tl_copies *copies, size_t i, tl_error *err)
+/* Proc 0: returns TL_EUSAGE if the copy, or its temporary file, is one of the files read. */
+static tl_status copy_check(const tl_plan *plan, const tl_copies *copies, size_t i, tl_error *err)
 {
     size_t n = strlen(copies->v[i].path) + sizeof ".part";
     char *part = tl_malloc(n);
     snprintf(part, n, "%s.part", copies->v[i].path);
-    bool bad = is_trace(copies, copies->v[i].path) || is_trace(copies, part);
+    bool bad = is_input(plan, copies->v[i].path) || is_input(plan, part);
     free(part);
     if (bad)
         return tl_fail(err, TL_EUSAGE, "%s is one of the traces to be copied, and is not written over",
@@ -146,7 +140,6 @@ static tl_status copies_plan(const tl_plan *plan, const tl_options *options, tl_
 {
     uint64_t *bytes = tl_calloc(plan->n + 1, sizeof *bytes);
     out->v = tl_calloc(plan->n + 1, sizeof *out->v);
-    out->traces = tl_calloc(plan->n + 1, sizeof *out->traces);
     out->n = plan->n;
     for (size_t i = 0; i < plan->n; i++)
         bytes[i] = plan->items[i].bytes;
@@ -154,7 +147,6 @@ static tl_status copies_plan(const tl_plan *plan, const tl_options *options, tl_
     for (size_t i = 0; i < plan->n; i++) {
         const tl_plan_item *item = &plan->items[i];
         out->v[i] = (tl_copy){ path_of(options->output, item->path + item->below, ending), proc[i] };
-        out->traces[i] = id_of(item->path);
     }
     free(bytes);
     free(proc);
@@ -167,7 +159,6 @@ static void copies_free(tl_copies *copies)
     for (size_t i = 0; i < copies->n; i++)
         free(copies->v[i].path);
     free(copies->v);
-    free(copies->traces);
     *copies = (tl_copies){ 0 };
 }
 
@@ -309,7 +300,7 @@ static tl_status prepare(augmenting *a, tl_error *err)
     if (st == TL_OK)
         st = copies_plan(&a->plan, a->options, a->maker->ending, tl_par_nprocs(), &a->copies, err);
     for (size_t i = 0; st == TL_OK && is_first() && i < a->copies.n; i++)
-        st = copy_check(&a->copies, i, err);
+        st = copy_check(&a->plan, &a->copies, i, err);
     if (st == TL_OK && a->options->result != NULL)
         st = read_waits(a, err);
     return tl_par_agree(st, err);

@@ -27,16 +27,10 @@ typedef struct tl_copy {
     int proc;   /* the proc that makes the copy */
 } tl_copy;
 
-/* Device and inode of a file, whatever its name; both 0: no file. */
-typedef struct tl_file_id {
-    uint64_t device, inode;
-} tl_file_id;
-
 /* Zero-initialise; copies_free ends it. */
 typedef struct tl_copies {
     tl_copy *v; /* by item of the plan */
     size_t n;
-    tl_file_id *traces; /* by item of the plan: the trace's own file */
 } tl_copies;
 
 /* ----------------------------------------------------------------------------------------------------------- waits */
