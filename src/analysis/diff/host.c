@@ -6,42 +6,29 @@
  */
 #include "internal.h"
 #include "tlmpi/model/path_tables.h"
-#include "tlmpi/model/work_tables.h"
 
-static double middle_steps(const side *s)
-{
-    double steps = s->marked ? 0 : s->recorded;
-    for (size_t k = 0; s->marked && k < s->steps.n; k++)
-        steps += s->middle[k];
-    return steps;
-}
-
-/* Adds to what the host of a rank does in the middle steps. */
-static void add_host(tl_diff *diff, int which, int32_t rank, uint32_t name, double count, int64_t ns)
+void tl_diff_add_host(tl_diff *diff, int which, int32_t rank, uint32_t name, amount more)
 {
     const side *s = &diff->side[which];
     if (place_of(s->ranks.v, s->ranks.n, rank) == s->ranks.n)
         return;
     amount *sum = &tl_diff_works_at(&diff->of[HOST], (uint32_t)rank, name)->side[which];
-    sum->count += count;
-    sum->ns = tl_ns_sum(sum->ns, ns / tl_diff_devices_of(s, rank));
+    sum->count += more.count;
+    sum->ns = tl_ns_sum(sum->ns, more.ns / tl_diff_devices_of(s, rank));
 }
 
-void tl_diff_read_host(tl_diff *diff, int which)
+void tl_diff_read_input(tl_diff *diff, int which)
 {
     const side *s = &diff->side[which];
     const tl_text name = TL_TEXT("waiting for input");
+    double steps = s->marked ? 0 : s->recorded;
+    for (size_t k = 0; s->marked && k < s->steps.n; k++)
+        steps += s->middle[k];
     TL_ROWS (const tl_path_sum, row, table_of(s, &tl_path_sum_schema)) {
         const size_t at = s->marked ? place_of(s->steps.v, s->steps.n, row->step) : 0;
         if (row->rank >= 0 && (row->step == -1) == !s->marked && at < s->steps.n && s->middle[at])
-            add_host(diff, which, row->rank, tl_names_intern(&diff->names, name.p, name.n), 0, row->input_ns);
-    }
-    TL_ROWS (const tl_launch_row, row, table_of(s, &tl_launch_row_schema)) {
-        if (row->kernels > 0 || row->name == TL_NO_NAME || diff->side[A].cut || diff->side[B].cut)
-            continue;
-        const double count = s->marked ? middle_steps(s) * (double)row->step_median : (double)row->calls;
-        add_host(diff, which, row->rank, tl_diff_name_in(diff, which, row->name), count,
-                 llround((double)row->host_ns * count / (double)row->calls));
+            tl_diff_add_host(diff, which, row->rank, tl_names_intern(&diff->names, name.p, name.n),
+                             (amount){ 0, llround((double)row->input_ns / steps) });
     }
 }
 
@@ -51,10 +38,9 @@ static works sums_over(const tl_diff *diff, const unit *ranks, double rate[2])
     works sums = { .map = { 0 } };
     for (int i = A; i <= B; i++) {
         const side *s = &diff->side[i];
-        double weights = 0;
+        rate[i] = 0;
         for (size_t r = 0; r < ranks->ranks[i].n; r++)
-            weights += s->weight[place_of(s->ranks.v, s->ranks.n, ranks->ranks[i].v[r])];
-        rate[i] = middle_steps(s) * weights;
+            rate[i] += s->weight[place_of(s->ranks.v, s->ranks.n, ranks->ranks[i].v[r])];
         TL_EACH (const work, x, diff->of[HOST].v) {
             if (place_of(ranks->ranks[i].v, ranks->ranks[i].n, x->kind) == ranks->ranks[i].n)
                 continue;

@@ -61,7 +61,6 @@ typedef struct work {
     uint32_t kind, name, b_name, operator; /* indices in diff.names */
     uint32_t root;      /* index of the work with its sums: itself, or the work that it was joined to */
     bool aligned;       /* joined with works of other names: b_name is the name in B */
-    bool by_name;       /* not replaced by a work with another name under the same operator */
     bool waits;         /* of an operator: it copies from the device, so that its host time holds waiting; of a call
                          * that waits for the device */
     uint8_t collective; /* of a collective: its kind */
@@ -206,12 +205,13 @@ tl_collective tl_diff_collective_of(tl_text name);
 uint32_t tl_diff_name_in(tl_diff *diff, int which, uint32_t id);
 uint32_t tl_diff_class_of(tl_diff *diff, const tl_idle_summary *row);
 
-/* Reads what the host does while devices are idle. */
-void tl_diff_read_host(tl_diff *diff, int which);
+/* tl_diff_add_host adds to what the host of a rank does in a step; tl_diff_read_input adds that it waits for input. */
+void tl_diff_add_host(tl_diff *diff, int which, int32_t rank, uint32_t name, amount more);
+void tl_diff_read_input(tl_diff *diff, int which);
 
 /* Sets columns why* of the finding to what the host of the ranks does that makes half or more of a change of idle time
- * or of time outside: it waits for input, or more or less often in a call for its device.  Keeps the columns if there is
- * none. */
+ * or of time outside: it waits for input, or more or less often in a call for its device.  Keeps the columns if nothing
+ * does. */
 void tl_diff_put_host(const tl_diff *diff, const unit *ranks, double change_ns, tl_diff_found *row);
 
 /* Reads the tables of both sides into works, and fills the tables of works. */

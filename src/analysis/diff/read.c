@@ -118,8 +118,7 @@ static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t n
 {
     uint32_t place = (parent == TL_MAP_NONE ? 0 : parent + 1) * TL_NTREE_KINDS + kind;
     work *w = tl_diff_works_at(&diff->of[CALLS], place, name);
-    w->by_name = kind != TL_TREE_WORK;
-    w->operator= place;
+    w->operator= kind == TL_TREE_WORK ? place : TL_NO_NAME;
     return (uint32_t)(w - diff->of[CALLS].v.v);
 }
 
@@ -185,11 +184,13 @@ static void read_kernels(tl_diff *diff, int which, bool cut)
     TL_ROWS (const tl_launch_row, row, table_of(s, &tl_launch_row_schema)) {
         if (row->kernels > 0 || row->name == TL_NO_NAME || cut)
             continue; /* the others wait for the device */
-        work *x = tl_diff_works_at(&diff->of[OPERATORS], intern_word(diff, TL_DIFF_CALL),
-                                   tl_diff_name_in(diff, which, row->name));
-        const double count = s->marked ? s->marks * (double)row->step_median : (double)row->calls;
+        const uint32_t name = tl_diff_name_in(diff, which, row->name);
+        work *x = tl_diff_works_at(&diff->of[OPERATORS], intern_word(diff, TL_DIFF_CALL), name);
+        const double count = s->marked ? (double)row->step_median : (double)row->calls / s->recorded,
+                     ns = (double)row->host_ns * count / (double)row->calls;
         x->waits = true;
-        add_rank(s, &x->side[which], row->rank, count, llround((double)row->host_ns * count / (double)row->calls));
+        add_rank(s, &x->side[which], row->rank, s->marks * count, llround(s->marks * ns));
+        tl_diff_add_host(diff, which, row->rank, name, (amount){ count, llround(ns) });
     }
 }
 
@@ -272,7 +273,7 @@ void tl_diff_read_works(tl_diff *diff)
         read_kernels(diff, i, cut);
         if (!cut)
             read_idle(diff, i);
-        tl_diff_read_host(diff, i);
+        tl_diff_read_input(diff, i);
     }
     find_waiting(diff);
     for (int i = KERNELS; i <= IDLE; i++) {

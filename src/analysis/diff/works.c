@@ -118,8 +118,7 @@ static uint64_t key_of(tl_diff *diff, const work *x, bool by_operator)
     uint64_t collective =
         is_comm(diff, x->kind) ? tl_diff_collective_of(tl_names_text(&diff->names, x->name)) : TL_COLL_NONE;
     if (by_operator)
-        return x->operator!= TL_NO_NAME && !x->by_name ? tl_hash_mix(tl_hash_mix(2 + collective, x->operator), x->kind)
-                                                       : 0;
+        return x->operator!= TL_NO_NAME ? tl_hash_mix(tl_hash_mix(2 + collective, x->operator), x->kind) : 0;
     return tl_hash_mix(tl_hash_mix(1, tl_diff_family_of(&diff->names, x->name)), x->kind);
 }
 
@@ -184,9 +183,9 @@ static void move_node(works *w, uint32_t at)
     if (to == parent)
         return;
     const uint32_t place = to * TL_NTREE_KINDS + w->v.v[at].kind % TL_NTREE_KINDS;
-    const uint64_t key = (uint64_t)place << 32 | w->v.v[at].name;
-    const uint32_t same = tl_map_number(&w->map, key, at);
-    w->v.v[at].kind = w->v.v[at].operator= place;
+    const uint32_t same = tl_map_number(&w->map, (uint64_t)place << 32 | w->v.v[at].name, at);
+    w->v.v[at].kind = place;
+    w->v.v[at].operator= w->v.v[at].operator!= TL_NO_NAME ? place : TL_NO_NAME;
     if (same != at)
         join(w, at, same);
 }
