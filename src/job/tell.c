@@ -396,9 +396,11 @@ static void say_whatif(const tl_whatif_study *r, size_t nmissing)
             "where it is not known when %s came, which then counts as transfer.\n",
             nmissing, nmissing > 1 ? "s do" : " does", nmissing > 1 ? "them" : "it", nmissing > 1 ? "them" : "it",
             tl_duration(r->untraced_ns).text, nmissing > 1 ? "they" : "it");
-    printf("Not modelled: how full queues and memory would be; how far apart ranks would begin to record, and what "
-           "kernels lose beside communication.  Steps may be wrong by %s for these two and for clocks.\n",
-           tl_duration(r->unsure_ns).text);
+    const tl_phrase unsure = tl_phrase_of("; for the last two, and for clocks, steps may be wrong by %s in all",
+                                          tl_duration(r->unsure_ns).text);
+    printf("Not modelled: how full queues and memory would be, how far apart ranks would begin to record, and what "
+           "kernels lose beside communication%s.\n",
+           r->unsure_ns > 0 ? unsure.text : "");
 }
 
 /* Warns of changes that select nothing. */
