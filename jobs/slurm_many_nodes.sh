@@ -12,7 +12,7 @@
 #SBATCH --mem-per-cpu=2G
 #SBATCH --time=02:00:00
 #SBATCH --output=%x-%j.out
-#SBATCH --signal=B:TERM@60
+#SBATCH --signal=B:USR1@60
 set -eu
 traces=${1:?usage: sbatch slurm_many_nodes.sh TRACES [RESULT]}
 result=${2:-result-$SLURM_JOB_ID}
@@ -26,11 +26,12 @@ export OMPI_MCA_oob_tcp_keepalive_time=5 OMPI_MCA_oob_tcp_keepalive_intvl=1 OMPI
 # holds no node back for the others: who is sent a message before it is ready for any crashes there, in 4 of 30 starts of 64 procs
 # on 4 nodes.
 export SLURM_PMIX_FENCE=ring
-# A minute before the time limit Slurm tells this shell (B), which says so and ends the run: no half result is left.
+# A minute before the time limit Slurm tells this shell (B), which tells the run: it reads no more, and writes a result with
+# the ranks that it has read.
 # shellcheck disable=SC2086  # a program and its options
 ${LAUNCH:-mpirun} "$tlmpi" -o "$result" "$traces" &
 run=$!
-trap 'ended=1; echo "$SLURM_JOB_NAME: the time limit is near: ended, and $result is not written; what was read stands above" >&2; kill $run' TERM
+trap 'ended=1; echo "$SLURM_JOB_NAME: the time limit is near: $result gets the ranks that have been read" >&2; kill -USR1 $run' USR1
 status=0
 wait $run || status=$?
 [ -z "${ended:-}" ] || wait $run || status=$?

@@ -11,7 +11,7 @@
 #SBATCH --mem-per-cpu=2G
 #SBATCH --time=00:30:00
 #SBATCH --output=%x-%j.out
-#SBATCH --signal=B:TERM@60
+#SBATCH --signal=B:USR1@60
 set -eu
 index=${SLURM_ARRAY_TASK_ID:-}
 traces=${1:?usage: sbatch slurm_one_node.sh TRACES [RESULT]}
@@ -23,10 +23,11 @@ tlmpi=${TLMPI:-$(command -v tlmpi || echo "$SLURM_SUBMIT_DIR/build/tlmpi")}
 
 # Procs that wait must leave the cores to those that work; Open MPI does so by itself only where it knows of too few.
 export OMPI_MCA_mpi_yield_when_idle=1
-# A minute before the time limit Slurm tells this shell (B), which says so and ends the run: no half result is left.
+# A minute before the time limit Slurm tells this shell (B), which tells the run: it reads no more, and writes a result with
+# the ranks that it has read.
 mpirun "$tlmpi" -o "$result" "$traces" &
 run=$!
-trap 'ended=1; echo "$SLURM_JOB_NAME: the time limit is near: ended, and $result is not written; what was read stands above" >&2; kill $run' TERM
+trap 'ended=1; echo "$SLURM_JOB_NAME: the time limit is near: $result gets the ranks that have been read" >&2; kill -USR1 $run' USR1
 status=0
 wait $run || status=$?
 [ -z "${ended:-}" ] || wait $run || status=$?

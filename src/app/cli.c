@@ -261,6 +261,9 @@ static void say_statuses(FILE *out, unsigned commands_of)
         { "  4  output cannot be written\n", TL_FOR_ALL },
         { "  5  done, and a threshold of --fail-on is passed\n", TL_FOR_RUN | TL_FOR_ASK | TL_FOR_DIFF },
         { " 70  memory is out, or a fault of tlmpi\n", TL_FOR_ALL },
+        { "128 + number of a signal that ended the reading: the result has the ranks that\n"
+          "     had been read. SIGUSR1 does that; without mpirun SIGTERM and SIGINT, too\n",
+          TL_FOR_RUN },
     };
     fputs("Exit status\n", out);
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)

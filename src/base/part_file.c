@@ -61,17 +61,49 @@ static void on_signal(int number)
     (void)raise(number);
 }
 
-void tl_unfinished_on_signal(bool crowd)
+/* Replaces the handler `from` of the signal by `to`; any other stays, such as that of an ignored signal. */
+static void replace_handler(int number, void (*from)(int), void (*to)(int))
 {
-    in_crowd = crowd;
-
-    static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGUSR1, SIGUSR2 };
-    struct sigaction act = { .sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER) }, now;
+    struct sigaction act = { .sa_handler = to, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER) }, now;
 
     (void)sigemptyset(&act.sa_mask);
+    if (sigaction(number, NULL, &now) == 0 && now.sa_handler == from)
+        (void)sigaction(number, &act, NULL);
+}
+
+void tl_unfinished_on_signal(bool crowd)
+{
+    static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGUSR1, SIGUSR2 };
+
+    in_crowd = crowd;
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
-            (void)sigaction(signals[i], &act, NULL);
+        replace_handler(signals[i], SIG_DFL, on_signal);
+}
+
+static volatile sig_atomic_t stop_signal;
+
+static const int stop_signals[] = { SIGUSR1, SIGTERM, SIGINT };
+
+/* A further signal ends the process. */
+static void on_stop(int number)
+{
+    stop_signal = number;
+    for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++) {
+        replace_handler(stop_signals[i], on_stop, on_signal);
+        replace_handler(stop_signals[i], SIG_DFL, on_signal); /* that of `number` (SA_RESETHAND) */
+    }
+}
+
+void tl_stop_on_signal(void)
+{
+    const size_t n = in_crowd ? 1 : sizeof stop_signals / sizeof stop_signals[0];
+    for (size_t i = 0; i < n; i++)
+        replace_handler(stop_signals[i], on_signal, on_stop);
+}
+
+int tl_stop_signal(void)
+{
+    return stop_signal;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- a part */

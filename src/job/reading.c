@@ -4,6 +4,7 @@
 #include "tlmpi/analysis/rank/measured.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/hash.h"
+#include "tlmpi/base/part_file.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/job/transport/team.h"
@@ -20,6 +21,19 @@ static void keep_rows(tl_job *j, tl_rank_result *result)
         if (from->schema->scope != TL_SCOPE_EVENT)
             tl_table_append(&j->tables.v[t], from->rows, from->n);
     }
+}
+
+/* Collective: sets j->stopped_by where the reading of any proc was ended by a signal. */
+static void note_stop(tl_job *j)
+{
+    const int mine = tl_stop_signal();
+    tl_bytes all = { 0 };
+
+    tl_par_gather(&mine, sizeof mine, &all);
+    for (size_t i = 0; i + sizeof mine <= all.n && j->stopped_by == 0; i += sizeof mine)
+        memcpy(&j->stopped_by, all.v + i, sizeof mine);
+    free(all.v);
+    tl_par_bcast(&j->stopped_by, sizeof j->stopped_by);
 }
 
 tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
@@ -66,6 +80,7 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
         st = tl_writer_status(j->writer, err);
     }
     tl_unexpected_free(&endpoint.unexpected);
+    note_stop(j);
     return tl_par_agree(st, err);
 }
 
@@ -170,6 +185,11 @@ tl_status tl_job_reread(tl_job *j, tl_error *err)
     compare_iterations(j);
     if (j->rules.nbehave == 0 && !j->rules.steps_differ)
         return st;
+    if (j->stopped_by != 0)
+        return tl_fail(err, TL_EINPUT,
+                       "a signal (%d) ended the run before the traces could be read once more, for kernels "
+                       "that communicate by an unknown name",
+                       j->stopped_by);
     st = begin_again(j, err);
     return st == TL_OK ? tl_job_read(j, true, err) : st;
 }

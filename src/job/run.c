@@ -13,6 +13,7 @@
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/log.h"
+#include "tlmpi/base/part_file.h"
 #include "tlmpi/job/attribute.h"
 #include "tlmpi/job/match.h"
 #include "tlmpi/job/phase.h"
@@ -130,6 +131,8 @@ static tl_status write_file(const tl_job *j, tl_error *err)
     if (st == TL_OK)
         st = tl_store_attr_int(store, "epoch_ns", epoch_ns, err);
     if (st == TL_OK)
+        st = tl_store_attr_int(store, "complete", j->stopped_by == 0, err);
+    if (st == TL_OK)
         st = write_run(store, &j->plan.inventory, err);
     if (st == TL_OK && j->selected_words[0] != '\0')
         st = tl_store_attr_text(store, "selection", j->selected_words, err);
@@ -171,6 +174,9 @@ static tl_status job_finish(tl_job *j, double start_s, int *code, tl_error *err)
     tl_tell_problems(&j->plan, &j->tables);
     if (j->selection_notes[0] != '\0')
         tl_warn("%s", j->selection_notes);
+    if (j->stopped_by != 0)
+        tl_warn("signal %d ended the reading: the result has the ranks that had been read (complete = 0)",
+                j->stopped_by);
     if (j->options->step_name != NULL && tl_tables_get(&j->tables, &tl_step_schema)->n == 0)
         tl_warn("--step-name: no range of the host has such a name: there are no steps");
     if (*code == TL_EXIT_NOTHING)
@@ -220,6 +226,8 @@ static int end_command(tl_job *j, tl_status st, int code, const tl_error *err)
 {
     if (st != TL_OK && tl_is_first())
         code = tl_exit_say(err);
+    if (j->stopped_by != 0)
+        code = TL_EXIT_SIGNAL + j->stopped_by;
     tl_par_bcast(&code, sizeof code);
     job_free(j);
     return code;
@@ -265,6 +273,7 @@ int tl_run(const tl_options *options)
     double start_s = now_s();
     int code = TL_EXIT_DONE;
 
+    tl_stop_on_signal();
     tl_status st = tl_job_prepare(&j, &err);
     if (list_runs_alone(&j, st))
         return end_command(&j, st, code, &err);

@@ -34,6 +34,7 @@ typedef struct tl_job {
     tl_work_by_name work_by_name;
     tl_rank_graphs graphs;
     tl_late_rows late;
+    int stopped_by;          /* the signal that ended the reading early; 0: none */
     tl_whatif_study *whatif; /* NULL: no what-if study is wanted; on proc 0 it receives the answers */
     tl_writer *writer;       /* this and all fields below: proc 0 alone */
     tl_store *store;

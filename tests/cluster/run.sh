@@ -144,8 +144,9 @@ if start_slurm; then
     as_alone "the first task" runs/1/result.h5
     as_alone "the second task" runs/2/result.h5 2
     ends "a job at its time limit" "$limited" FAILED 70
-    check "which says what there is" grep -q "the time limit is near: ended, and limited is not written" job-"$limited"-*.out
-    check "and leaves nothing half" test -z "$(ls limited* 2> /dev/null)"
+    check "which says what it does" grep -q "the time limit is near: limited gets the ranks that have been read" job-"$limited"-*.out
+    check "and the run says so" grep -q "a signal (10) ended the reading" job-"$limited"-*.out
+    check "nothing was read, nothing half is left" test -z "$(ls limited* 2> /dev/null)"
 fi
 
 # ------------------------------------------------------------------------------------------------------------ several hosts

@@ -2,6 +2,7 @@
 """output.py TLMPI MAKE_TRACE - results that cannot be written, and runs that are killed: the old file, the new one or none."""
 
 import glob
+import json
 import os
 import random
 import shutil
@@ -123,7 +124,9 @@ def ended(checks, program, make_trace, folder, big):
         with subprocess.Popen([program, "-f", "-o", out, big, endless], **quiet) as child:
             begun = part_appears(out + ".h5.part", child)
             child.send_signal(number)
-        checks.that(begun and child.returncode == -number, "SIG%s ends the run" % name, begun, child.returncode)
+        # Nothing has been read: there is nothing to finish with.
+        expected = 128 + number if name in ("INT", "TERM", "USR1") else -number
+        checks.that(begun and child.returncode == expected, "SIG%s ends the run" % name, begun, child.returncode)
         left = [os.path.basename(path) for path in glob.glob(out + "*")]
         checks.that(left == (["ended.h5.part"] if name == "KILL" else []), "after SIG%s" % name, left)
     checks.that(Run(program, [big], out).status == 0, "the part of a run that was killed is replaced, without -f")
@@ -159,6 +162,29 @@ def ended(checks, program, make_trace, folder, big):
     checks.that(not glob.glob(out + "*"), "SIGTERM to mpirun: nothing half is left", glob.glob(out + "*"))
     os.remove(endless)
     ended_at_work(checks, program, make_trace, folder)
+
+
+def finished_early(checks, program, data, folder):
+    """SIGUSR1, SIGTERM, SIGINT: the run reads no more, and writes the ranks that it has read."""
+    out, pipe = os.path.join(folder, "early"), os.path.join(folder, "rank-8.json")
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)                   # that writes nothing: the run waits
+    runs = [[program]] if shutil.which("mpirun") is None or "serial" in program else [[program], ["mpirun", "-q", "-n", "3", program]]
+    for run in runs:
+        for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT)[:3 if len(run) == 1 else 1]:
+            with subprocess.Popen(run + ["-f", "-o", out, data, pipe], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE) as child:
+                begun = part_appears(out + ".h5.part", child)
+                time.sleep(2)                           # for the other ranks, which are small
+                child.send_signal(number)
+                said = child.communicate(timeout=60)[1].decode(errors="replace")
+            what = "signal %d, %s" % (number, run[0])
+            checks.that(begun and child.returncode == 128 + number, what + ": the status tells", begun, child.returncode)
+            checks.that("rank-8.json: not read: a signal" in said and "complete = 0" in said, what + ": it says so", said)
+            shown = Run(program, ["show", out + ".h5", "rank", "--where", "status=ok", "--format", "json"])
+            checks.that(shown.status == 0 and len(json.loads(shown.stdout)) == 1, what + ": the rank is there", shown.stdout)
+            os.remove(out + ".h5")
+    os.close(writer)
 
 
 def ended_at_work(checks, program, make_trace, folder):
@@ -228,6 +254,7 @@ def main():
         file_size_limit(checks, program, folder, big)
         killed(checks, program, folder, big)
         ended(checks, program, make_trace, folder, big)
+        finished_early(checks, program, data, folder)
     checks.close()
 
 

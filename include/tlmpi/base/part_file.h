@@ -64,6 +64,13 @@ void tl_part_file_drop(tl_part_file *part);
  * removed: so each process waits half a second before it ends. */
 void tl_unfinished_on_signal(bool crowd);
 
+/* After tl_unfinished_on_signal: the first SIGUSR1 no longer ends the process, but sets tl_stop_signal; nor does the
+ * first SIGTERM or SIGINT of a process without a crowd (mpirun kills a process one second after SIGTERM). */
+void tl_stop_on_signal(void);
+
+/* Returns the signal that asks to read no more and to finish with what has been read; 0: none. */
+int tl_stop_signal(void);
+
 /* Adds a file, or a folder, which is added before its content.  The path is borrowed until tl_unfinished_done: the file
  * is renamed, or removed.  Of more than 16 paths at a time the rest is not removed. */
 void tl_unfinished_add(const char *path);

@@ -3,6 +3,7 @@
 #include "tlmpi/analysis/rank/time.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/part_file.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/read/execution.h"
 #include "tlmpi/job/read/rank_result.h"
@@ -264,6 +265,8 @@ void tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_
     tl_status st = item->unreadable     ? tl_fail(&why, TL_EINPUT, "%s", item->why)
                    : item->nwindows > 0 ? tl_rank_read_windows(item, &reading, &records, &trace, &why)
                                         : how->read(how->read_arg, item, &reading, &trace, &why);
+    if (tl_stop_signal() != 0 && !item->unreadable)
+        st = tl_fail(&why, TL_EINPUT, "not read: a signal (%d) ended the reading", tl_stop_signal());
     describe_reading(&trace, item, &row);
     if (st == TL_OK && how->analyse)
         analyse(item, &trace, &records, how, &row, out);

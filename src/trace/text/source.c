@@ -8,6 +8,7 @@
  */
 #include "tlmpi/trace/text/source.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/part_file.h"
 #include "internal.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -42,13 +43,13 @@ struct tl_source {
 
 /* ------------------------------------------------------------------------------------------------------ the buffer */
 
-/* As read(), but restarts after a signal. */
+/* As read(), but restarts after a signal, unless the run is to stop reading (EINTR). */
 static ssize_t read_some(int fd, void *to, size_t n)
 {
-    ssize_t got;
-    do
+    ssize_t got = -1;
+    errno = EINTR;
+    while (got < 0 && errno == EINTR && tl_stop_signal() == 0)
         got = read(fd, to, n);
-    while (got < 0 && errno == EINTR);
     return got;
 }
 

@@ -12,7 +12,8 @@ enum {
     TL_EXIT_NOTHING = 3, /* nothing usable */
     TL_EXIT_OUTPUT = 4,  /* output cannot be written */
     TL_EXIT_FAIL_ON = 5,
-    TL_EXIT_FAULT = 70 /* a fault of ours, or memory is out */
+    TL_EXIT_FAULT = 70,  /* a fault of ours, or memory is out */
+    TL_EXIT_SIGNAL = 128 /* and the number of the signal that ended the reading; the results are written */
 };
 
 /* The exit status for a failure. */
