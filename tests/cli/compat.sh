@@ -45,7 +45,7 @@ status 2 "$tlmpi" compat hta job.raw.gz other.raw.json.gz -o hta/two
 says err "those of one"
 echo '[[1, 2, 3]]' > job.raw.gz
 status 3 "$tlmpi" compat hta job.raw.gz -o hta/bad
-says err "job.raw.gz: byte 9: expected [time, action, bytes, category], whole numbers, found ']'"
+says err "job.raw.gz: byte 9: expected [time, action, bytes, category], whole numbers, found [1, 2, 3]"
 status 3 "$tlmpi" compat hta nowhere.raw.gz -o hta/nowhere
 rm -r hta/memory hta/both hta/bad hta/nowhere job.raw.gz other.raw.json.gz
 first=$(find traces -type f | sort | head -1)

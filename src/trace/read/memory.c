@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* Largest length of an entry, bytes: four numbers and white space. */
-#define ENTRY_MAX ((size_t)1 << 10)
+#define ENTRY_MAX  ((size_t)1 << 10)
+#define SHOWN_MOST ((size_t)60) /* of an entry, in a message */
 
 /* The numbers of an entry. */
 enum { TIME, ACTION, BYTES, CATEGORY, NNUMBERS };
@@ -75,7 +76,8 @@ static void take_entry(tl_elements *e, tl_text entry)
         n++;
     }
     if (!whole || n < NNUMBERS)
-        tl_elements_fault(e, "expected [time, action, bytes, category], whole numbers, found something else");
+        tl_elements_fault(e, "expected [time, action, bytes, category], whole numbers, found %.*s",
+                          (int)(entry.n < SHOWN_MOST ? entry.n : SHOWN_MOST), entry.p);
     else if (check_entry(t, e))
         add_entry(t, e);
 }
