@@ -151,7 +151,7 @@ static tl_activity_kind activity_of_wait(const tl_graph_build *b, const host_wai
  * segment of the instant before its end, since a peer's pause may be too short to be one. */
 static uint32_t add_end_node(tl_graph_build *b, const recent *r, host_wait *w, const instant *at)
 {
-    int64_t ns = w->end_ns - w->start_ns;
+    int64_t ns = at->ns - b->nodes.v[w->begin].done_ns;
     bool pause = tl_may_have_waited(w->call);
     tl_node node = { .done_ns = at->ns,
                      .segment = segment_at(b, pause ? at->ns - 1 : at->ns),
@@ -212,17 +212,26 @@ static void add_nodes(tl_graph_build *b, tl_graph_hosts *h)
 
 /* -------------------------------------------------------------------------------------------------------------- all */
 
-/* Moves a step mark that rounding puts into the last TL_ROUNDING_NS of a wait behind the wait: the time before a mark
- * is host work, and the wait is not. */
-static void move_marks(tl_graph_hosts *h)
+/* Whether rounding put the instant into a wait that it follows: a step mark, or the next call of the thread, in the
+ * last TL_ROUNDING_NS of the wait. */
+static bool is_rounded_into(const instant *at, const instant *end)
 {
-    for (size_t i = 0; i + 1 < h->instants.n; i++) {
-        instant *mark = &h->instants.v[i], *next = mark + 1;
-        if (mark->kind != AT_MARK || next->kind != AT_WAIT_END || next->ns - mark->ns > TL_ROUNDING_NS)
-            continue;
-        const instant after = { next->ns, mark->track, mark->wait, mark->launch, AT_MARK };
-        *mark = *next;
-        *next = after;
+    return at->kind != AT_WAIT_END && at->wait != end->wait && end->ns - at->ns <= TL_ROUNDING_NS &&
+           (at->kind == AT_MARK || at->track == end->track);
+}
+
+/* Moves what rounding puts into a wait behind the wait: the time before a mark or call is host work, and the wait is
+ * not. */
+static void end_waits_first(tl_graph_hosts *h)
+{
+    for (size_t i = 1; i < h->instants.n; i++) {
+        instant *at = &h->instants.v[i];
+        const instant end = *at;
+        for (; end.kind == AT_WAIT_END && at > h->instants.v && is_rounded_into(at - 1, &end); at--) {
+            at[0] = at[-1];
+            at[0].ns = end.ns;
+            at[-1] = end;
+        }
     }
 }
 
@@ -245,7 +254,7 @@ tl_graph_hosts *tl_graph_host(tl_graph_build *b)
         tl_vec_push(&h->instants,
                     (instant){ tl_graph_host_time(b, b->calls->begin_ns), TL_NONE, TL_NONE, TL_NONE, AT_MARK });
     tl_vec_sort(&h->instants, by_time);
-    move_marks(h);
+    end_waits_first(h);
     tl_grow((void **)&b->nodes.v, &b->nodes.cap, h->instants.n + b->view->nkernels + b->view->ncolls + 1,
             sizeof *b->nodes.v);
     add_nodes(b, h);

@@ -112,7 +112,6 @@ static void what_the_host_does_before_a_mark_is_work_of_the_step_that_it_ends(vo
     tl_rank_graph_free(&g);
 }
 
-/* As a data loader that is slow in each step: in the first, too. */
 /* Rounding puts the beginning of step 5 into the last microsecond of the wait that step 4 ends with. */
 static void a_mark_at_the_end_of_a_wait_comes_after_it(void)
 {
@@ -125,6 +124,25 @@ static void a_mark_at_the_end_of_a_wait_comes_after_it(void)
         host_ns += g.nodes[v].kind != TL_NODE_WORK ? g.nodes[v].work_ns : 0;
     CU_ASSERT_EQUAL(host_ns, 4 * US); /* from a to the wait, and from the wait to b */
     tl_rank_graph_free(&g);
+}
+
+/* Nor is the wait work of the host before the next launch, or the next wait, of the thread. */
+static void a_call_at_the_end_of_a_wait_comes_after_it(void)
+{
+    static const char *const next[] = { "host:                       ............b.......",
+                                        "call cudaStreamSynchronize: ............==......" };
+    for (size_t i = 0; i < COUNT(next); i++) {
+        tl_rank_graph g = drawn_graph(draw(next[i], /**/
+                                           "host:                       a..............c....", /**/
+                                           "compute 7:                  .AAAAAAAAA......CC..", /**/
+                                           "compute 9:                  .............BB.....", /**/
+                                           "call cudaDeviceSynchronize: ...==========.......", NULL));
+        int64_t host_ns = 0;
+        for (uint32_t v = 0; v < g.nnodes; v++)
+            host_ns += g.nodes[v].kind != TL_NODE_WORK ? g.nodes[v].work_ns : 0;
+        CU_ASSERT(host_ns <= 6 * US);
+        tl_rank_graph_free(&g);
+    }
 }
 
 static void without_marks_the_recording_begins_with_the_first_operator(void)
@@ -327,6 +345,7 @@ int main(void)
         TEST(what_was_launched_before_the_recording_is_of_no_step),
         TEST(what_the_host_does_before_a_mark_is_work_of_the_step_that_it_ends),
         TEST(a_mark_at_the_end_of_a_wait_comes_after_it),
+        TEST(a_call_at_the_end_of_a_wait_comes_after_it),
         TEST(without_marks_the_recording_begins_with_the_first_operator),
         TEST(what_the_host_does_before_a_launch_is_work_of_the_same_stretch),
         TEST(what_the_host_does_most_of_the_time_before_a_launch_is_its_work),
