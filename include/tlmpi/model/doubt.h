@@ -60,10 +60,11 @@ TL_LABELS(confidence);
     V(TL_DOUBT_EXCESS, "excess",                                                                                       \
       "no rank is named, although one rank, or each rank of a host, has more work than its peers and caused most of "  \
       "the waiting, or is late by 5 % of a step while others wait; or a step takes 5 % longer than others because of " \
-      "a rank that does not communicate meanwhile")                                                                    \
+      "a rank that does not communicate meanwhile, or because of transfers")                                           \
     V(TL_DOUBT_ENDS, "ends_unknown", "the ranks at the ends of the link are unknown")                                  \
     V(TL_DOUBT_OTHER_STAGES, "other_stages",                                                                           \
-      "all ranks of a role are late: they are compared with other stages, or with their own other steps")              \
+      "all ranks of a role are late, or a link without others like it is slow: they are compared with other stages, "  \
+      "or with their own other steps")                                                                                 \
     V(TL_DOUBT_HALF, "half_of_ranks",                                                                                  \
       "half of the ranks, all of one host, are late in all steps: only the other half remains as peers")               \
     V(TL_DOUBT_MIXED, "mixed_cause", "no cause has 80 % of the gain")                                                  \

@@ -148,7 +148,7 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_EXCESS:
         return tl_phrase_of(
             "others wait for a rank or host that does more than its peers, or a step takes %g %% longer than others "
-            "(table blame_step): it may be chance, or the first or last step",
+            "(table blame_step), by work or transfers: it may be chance, or the first or last step",
             100 * TL_VERDICT_LARGE_COST);
     default:
         break;

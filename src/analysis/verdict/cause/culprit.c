@@ -81,14 +81,43 @@ static void find_excess(tl_judgement *j)
     }
 }
 
-/* Steps of the job, ascending by number.  longer_ns: excess over the median step if that is a large cost, else 0. */
+/* Time of a rank in a step that may make the step longer, and which of the steps, in ascending order of this time, is
+ * as long as steps usually are. */
+typedef struct spending {
+    int64_t (*ns_of)(const tl_breakdown *row);
+    size_t (*usual_of)(size_t n);
+} spending;
+
+static int64_t outside_communication(const tl_breakdown *row)
+{
+    return row->wall_ns - row->comm_exposed_ns;
+}
+
+static int64_t in_transfers(const tl_breakdown *row)
+{
+    return row->comm_transfer_ns;
+}
+
+/* A fault in less than TL_MOST_SHARE of the steps leaves this step of n as it was. */
+static size_t lower_fifth(size_t n)
+{
+    return (size_t)((1 - TL_MOST_SHARE) * (double)(n - 1));
+}
+
+static int64_t usual_ns_of(const spending *spent, int64_t *ns, size_t n)
+{
+    tl_ns_sort(ns, n);
+    return n > 0 ? ns[spent->usual_of(n)] : 0;
+}
+
+/* Steps of the job, ascending by number.  longer_ns: excess over the usual step if that is a large cost, else 0. */
 typedef struct long_steps {
     int32_t *step;
     int64_t *longer_ns, *scratch;
     size_t n;
 } long_steps;
 
-static long_steps find_long_steps(tl_judgement *j)
+static long_steps find_long_steps(tl_judgement *j, const spending *spent)
 {
     const tl_blame_step *rows = tl_table_row(j->blame_steps, 0);
     size_t n = j->blame_steps->n + 1;
@@ -101,7 +130,7 @@ static long_steps find_long_steps(tl_judgement *j)
             out.scratch[out.n] = out.longer_ns[out.n] = rows[i].step_ns;
             out.n++;
         }
-    int64_t usual_ns = out.n > 0 ? tl_lower_median(out.scratch, out.n) : 0;
+    const int64_t usual_ns = usual_ns_of(spent, out.scratch, out.n);
     for (size_t s = 0; s < out.n; s++) {
         int64_t longer_ns = tl_ns_between(out.longer_ns[s], usual_ns);
         bool large = longer_ns > 0 && (double)longer_ns >= TL_VERDICT_LARGE_COST * (double)out.longer_ns[s];
@@ -110,34 +139,37 @@ static long_steps find_long_steps(tl_judgement *j)
     return out;
 }
 
-/* Whether the rank whose rows of breakdown begin at *at exceeds its median time outside of exposed communication, in
- * a long step, by at least half of the step's excess.  Moves *at behind the rank's rows. */
-static bool spends_more(const tl_table *breakdown, size_t *at, const long_steps *steps)
+/* Whether the rank whose rows of breakdown begin at *at spends more than usual in a long step, by at least half of the
+ * step's excess.  Moves *at behind the rank's rows. */
+static bool spends_more(const tl_table *breakdown, size_t *at, const spending *spent, const long_steps *steps)
 {
     const tl_breakdown *rows = tl_table_row(breakdown, 0);
     size_t n = 0, begin = *at;
     for (; *at < breakdown->n && rows[*at].rank == rows[begin].rank; ++*at)
         if (rows[*at].device == -1 && tl_index_of(steps->step, steps->n, rows[*at].step) < steps->n && n < steps->n)
-            steps->scratch[n++] = rows[*at].wall_ns - rows[*at].comm_exposed_ns;
-    const int64_t usual_ns = n > 0 ? tl_lower_median(steps->scratch, n) : 0;
+            steps->scratch[n++] = spent->ns_of(&rows[*at]);
+    const int64_t usual_ns = usual_ns_of(spent, steps->scratch, n);
     for (size_t i = begin; n > 0 && i < *at; i++) {
         size_t s = rows[i].device == -1 ? tl_index_of(steps->step, steps->n, rows[i].step) : steps->n;
-        if (s < steps->n && steps->longer_ns[s] > 0 &&
-            rows[i].wall_ns - rows[i].comm_exposed_ns - usual_ns >= steps->longer_ns[s] / 2)
+        if (s < steps->n && steps->longer_ns[s] > 0 && spent->ns_of(&rows[i]) - usual_ns >= steps->longer_ns[s] / 2)
             return true;
     }
     return false;
 }
 
-/* Whether a step exceeds the median step by a large cost, and a rank spends more time there outside of exposed
- * communication.  All ranks of a stage may do so, without a peer that shows their excess. */
+/* Whether a step takes longer by a large cost than usual, and a rank spends more time there outside of exposed
+ * communication, or in transfers.  All ranks of a stage may do so, without a peer that shows their excess; a link, too,
+ * that is alone of its kind. */
 static bool has_long_step(tl_judgement *j)
 {
+    static const spending ways[] = { { outside_communication, tl_lower_middle }, { in_transfers, lower_fifth } };
     const tl_table *breakdown = tl_tables_get(j->tables, &tl_breakdown_schema);
-    const long_steps steps = find_long_steps(j);
     bool found = false;
-    for (size_t at = 0; !found && at < breakdown->n;)
-        found = spends_more(breakdown, &at, &steps);
+    for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
+        const long_steps steps = find_long_steps(j, &ways[w]);
+        for (size_t at = 0; !found && at < breakdown->n;)
+            found = spends_more(breakdown, &at, &ways[w], &steps);
+    }
     return found;
 }
 

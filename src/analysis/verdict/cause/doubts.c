@@ -256,7 +256,9 @@ static void add_data_doubts(const tl_judgement *j, const tl_suspect *c, doubts *
         { TL_DOUBT_UNEXPLAINED, WHO, is_unexplained(a, c) },
         { TL_DOUBT_EXCESS, WHO, c == NULL && (j->has_long_step || one_is_in_excess(j) || one_is_late_in_a_step(j)) },
         { TL_DOUBT_ENDS, WHO, c != NULL && c->rank == NULL && c->nmembers == 0 },
-        { TL_DOUBT_OTHER_STAGES, WHO, c != NULL && c->rank != NULL && c->rank->against != TL_AGAINST_PEERS },
+        { TL_DOUBT_OTHER_STAGES, WHO,
+          c != NULL &&
+              (c->rank != NULL ? c->rank->against != TL_AGAINST_PEERS : c->link->evidence == TL_LINK_BY_STEPS) },
         { TL_DOUBT_HALF, WHO,
           c != NULL && c->nmembers > 1 && 2 * c->nmembers >= t->nranks && c->row.pattern == TL_PATTERN_PERSISTENT },
     };

@@ -44,7 +44,7 @@ typedef struct tl_judgement {
     const tl_straggler *inconclusive;   /* the inconclusive rank with the strongest findings; NULL: none is
                                          * inconclusive */
     tl_culprit_kind no_culprit_kind;    /* reason, if no culprit is named */
-    bool has_long_step; /* a step takes much longer than others, and some rank spends more time of its own in it */
+    bool has_long_step; /* a step takes much longer than others, and some rank works or transfers longer in it */
     tl_arena arena;
     tl_step_cost *steps; /* [nsteps + 1] ascending by number; the last entry: anything outside of these steps */
     size_t nsteps;

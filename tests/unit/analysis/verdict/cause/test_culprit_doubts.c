@@ -367,6 +367,24 @@ static void who_is_late_in_a_step_is_not_denied_with_high_confidence(void)
     job_free(j);
 }
 
+/* Steps of 100 ms, 30 of them exposed transfers; those from first to last are longer, and there two ranks communicate
+ * comm_ms, the others 36, transfer_ms of which are transfers. */
+static void put_steps(answer_job *j, int32_t first, int32_t last, int64_t step_ms, int64_t comm_ms, int64_t transfer_ms)
+{
+    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    replay(j, 800 * MS, 0);
+    for (size_t k = 0; k < steps->n; k++) {
+        tl_blame_step *step = tl_table_row(steps, k);
+        bool in = step->step >= first && step->step <= last;
+        step->step_ns = in ? step_ms * MS : 100 * MS;
+        tl_breakdown row = { .rank = step->rank, .device = -1, .step = step->step, .wall_ns = step->step_ns,
+                             .comm_exposed_ns = (in ? step->rank < 2 ? comm_ms : 36 : 30) * MS,
+                             .comm_transfer_ns = (in ? transfer_ms : 30) * MS };
+        put_row(j, &tl_breakdown_schema, &row);
+    }
+    tl_table_sort(tl_tables_get(&j->tables, &tl_breakdown_schema));
+}
+
 /* All ranks of a stage may have more work in step 4, which then takes longer; where they communicate longer, they wait
  * there, or all do. */
 static void a_long_step_is_not_denied_with_high_confidence(void)
@@ -380,18 +398,28 @@ static void a_long_step_is_not_denied_with_high_confidence(void)
                   { 105, 30, 0 } };
     for (size_t i = 0; i < COUNT(cases); i++) {
         answer_job *j = job_of(4, 8);
-        tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
-        replay(j, 800 * MS, 0);
-        for (size_t k = 0; k < steps->n; k++) {
-            tl_blame_step *step = tl_table_row(steps, k);
-            step->step_ns = step->step == 4 ? cases[i].step_ms * MS : 100 * MS;
-            tl_breakdown row = { .rank = step->rank, .device = -1, .step = step->step, .wall_ns = step->step_ns,
-                                 .comm_exposed_ns = 30 * MS, .comm_transfer_ns = 30 * MS };
-            if (step->step == 4)
-                row.comm_exposed_ns = row.comm_transfer_ns = (step->rank < 2 ? cases[i].comm_ms : 36) * MS;
-            put_row(j, &tl_breakdown_schema, &row);
-        }
-        tl_table_sort(tl_tables_get(&j->tables, &tl_breakdown_schema));
+        put_steps(j, 4, 4, cases[i].step_ms, cases[i].comm_ms, 30);
+        CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, cases[i].doubts);
+        job_free(j);
+    }
+}
+
+/* Transfers of all ranks that take longer from a step on make the other steps the usual ones, unless these are hardly
+ * any. */
+static void steps_with_longer_transfers_are_not_denied_with_high_confidence(void)
+{
+    static const struct {
+        int32_t first;
+        int64_t step_ms, transfer_ms;
+        unsigned doubts;
+    } cases[] = { { 7, 106, 33, 1u << TL_DOUBT_EXCESS },
+                  { 3, 106, 33, 1u << TL_DOUBT_EXCESS },
+                  { 2, 106, 33, 0 },
+                  { 3, 106, 32, 0 },
+                  { 3, 105, 35, 0 } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        answer_job *j = job_of(4, 8);
+        put_steps(j, cases[i].first, 8, cases[i].step_ms, 36, cases[i].transfer_ms);
         CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, cases[i].doubts);
         job_free(j);
     }
@@ -469,6 +497,7 @@ static const unit_test tests[] = {
     TEST(charges_that_speak_of_another_part_are_a_doubt),
     TEST(a_cause_has_doubts_of_its_own),
     TEST(a_long_step_is_not_denied_with_high_confidence),
+    TEST(steps_with_longer_transfers_are_not_denied_with_high_confidence),
     TEST(who_is_late_in_a_step_is_not_denied_with_high_confidence),
     TEST(clocks_may_hide_somebody),
     TEST(recordings_that_do_not_overlap_give_no_verdict),

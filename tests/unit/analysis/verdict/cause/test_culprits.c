@@ -210,6 +210,11 @@ static void a_slow_link_without_ranks_is_a_verdict_of_its_own(void)
     CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_LINK);
     CU_ASSERT_STRING_EQUAL(j->answers.culprits[0].host, "");
     CU_ASSERT_EQUAL(j->answers.rank.doubts & 1u << TL_DOUBT_ENDS, 1u << TL_DOUBT_ENDS);
+    CU_ASSERT_EQUAL(j->answers.rank.doubts & 1u << TL_DOUBT_OTHER_STAGES, 0);
+    link.evidence = TL_LINK_BY_STEPS;
+    tl_tables_get(&j->tables, &tl_slow_link_row_schema)->n = 0;
+    put_row(j, &tl_slow_link_row_schema, &link);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts & 1u << TL_DOUBT_OTHER_STAGES, 1u << TL_DOUBT_OTHER_STAGES);
     job_free(j);
 }
 
