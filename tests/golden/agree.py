@@ -263,7 +263,7 @@ def words(c, job):
         close(c, "cost of a step", said_of(rf"costs? {UNIT} \([0-9.]+ %\) of", job.asked), which["step_cost_ns"])
         close(c, "length of a step", said_of(f"of (?:each of these steps|that step) of {UNIT}", job.asked), which["step_ns"])
     close(c, "waits", said_of(f"Yes: .*? {UNIT} of GPU time", job.asked), others["blame_ns"] - others["indirect_ns"])
-    c.that("path in words", worst["path_share"] is None or f"{100 * worst['path_share']:.1f} % of the critical path" in job.asked,
+    c.that("path in words", worst["path_share"] is None or f"{100 * worst['path_share']:.1f}".replace("100.0", "100") + " % of the critical path" in job.asked,
            worst["path_share"])
     c.that("others waiting in words", re.search(rf"Yes: {others['ranks_waiting']} ranks? (?:\([^)]*\) )?waits? for", job.asked),
            others["ranks_waiting"])
