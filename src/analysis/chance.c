@@ -135,7 +135,7 @@ double tl_chance_of(const tl_chance *c, double z, double n)
     double tries = c->tries * s * (s + 1) / 2;
     double others = r > 1 ? r - 1 : 1; /* a single member is compared with its own other steps */
     double tail = tail_degrees_of(c, c->nsteps == 1 ? 1 : n);
-    double table = c->efficiency * (c->nsteps > 1 ? others * (s - 1) : others);
+    double table = c->nsteps > 1 ? others * (s - 1) : others;
     return fmin(1, tries * tl_student_tail_of(z, fmin(tail, table)));
 }
 

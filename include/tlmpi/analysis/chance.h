@@ -22,10 +22,9 @@ double tl_tail_degrees_of(const double *x, size_t members, size_t nsteps, double
 /* The members and steps among which a late member is searched. */
 typedef struct tl_chance {
     size_t members, nsteps;
-    double tries;      /* number of tested series of steps, over all roles and families */
-    double largest;    /* number of sorts of such series (role and family); each sort has one latest member */
-    double degrees;    /* degrees of freedom of the tail of a single value */
-    double efficiency; /* the noise estimate is as precise as a standard deviation from this share of all values */
+    double tries;   /* number of tested series of steps, over all roles and families */
+    double largest; /* number of sorts of such series (role and family); each sort has one latest member */
+    double degrees; /* degrees of freedom of the tail of a single value */
 } tl_chance;
 
 /* Returns the chance that any member is late by z standard deviations in n effective steps: Bonferroni correction over

@@ -299,36 +299,33 @@ typedef struct sum {
     int64_t ns, pieces;
 } sum;
 
-static sum sum_of(const tl_work_class *class, size_t member, const bool *on)
+/* Sums the member's cells of the steps [from, to) of the class that are `on`; NULL: all are. */
+static sum sum_of(const tl_work_class *class, size_t member, const bool *on, size_t from, size_t to)
 {
     sum all = { 0 };
-    for (size_t k = 0, cell = member * class->steps.n; k < class->steps.n; k++, cell++)
-        if (on[class->steps.v[k]]) {
-            all.ns += class->ns[cell];
-            all.pieces += class->pieces[cell];
+    for (size_t k = from; k < to; k++)
+        if (on == NULL || on[class->steps.v[k]]) {
+            all.ns += class->ns[member * class->steps.n + k];
+            all.pieces += class->pieces[member * class->steps.n + k];
         }
     return all;
 }
 
-/* Returns the time, ns, that *pieces pieces take on the median link of the sort; *pieces: the largest number of a link,
- * or 0 unless at least two links have any. */
-static int64_t baseline_of_peers(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *pieces,
-                                 int64_t *scratch)
+/* Returns the time that `pieces` pieces take on the median link of the sort in the steps [from, to) of the class that
+ * are `on`, and that number: the largest of a link, or 0 unless at least two links have any. */
+static sum usual_of(const tl_baseline *b, const tl_work_class *class, const bool *on, size_t from, size_t to,
+                    int64_t *scratch)
 {
-    size_t n = 0, npeers = 0;
-    *pieces = 0;
+    size_t n = 0;
+    int64_t most = 0;
+    for (size_t i = 0; i < b->roles[class->role].n; i++)
+        most = tl_ns_max(most, sum_of(class, i, on, from, to).pieces);
     for (size_t i = 0; i < b->roles[class->role].n; i++) {
-        sum other = sum_of(class, i, on);
-        *pieces = tl_ns_max(*pieces, other.pieces);
-        npeers += other.pieces > 0;
-    }
-    for (size_t i = 0; npeers > 1 && i < b->roles[class->role].n; i++) {
-        sum other = sum_of(class, i, on);
+        sum other = sum_of(class, i, on, from, to);
         if (other.pieces > 0)
-            scratch[n++] = tl_portion(other.ns, *pieces, other.pieces);
+            scratch[n++] = tl_portion(other.ns, most, other.pieces);
     }
-    *pieces = npeers > 1 ? *pieces : 0;
-    return n > 0 ? tl_baseline_median(scratch, n) : 0;
+    return n > 1 ? (sum){ tl_baseline_median(scratch, n), most } : (sum){ 0 };
 }
 
 /* Returns the time, ns, that `pieces` pieces take on the link itself in its better steps (1 - TL_MOST_SHARE
@@ -348,89 +345,40 @@ static int64_t baseline_of_own(const tl_baseline *b, const tl_work_class *class,
 int64_t tl_baseline_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
                             int64_t *own_ns, int64_t *scratch)
 {
-    int64_t pieces, baseline_ns = baseline_of_peers(b, class, on, &pieces, scratch);
-    sum own = sum_of(class, member, on);
+    const sum usual = usual_of(b, class, on, 0, class->steps.n, scratch),
+              own = sum_of(class, member, on, 0, class->steps.n);
     *own_ns = own.ns;
-    return pieces > 0 ? tl_portion(baseline_ns, own.pieces, pieces)
-                      : baseline_of_own(b, class, member, own.pieces, scratch);
+    return usual.pieces > 0 ? tl_portion(usual.ns, own.pieces, usual.pieces)
+                            : baseline_of_own(b, class, member, own.pieces, scratch);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- excess */
 
-/* The median time of `pieces` pieces in a step; pieces 0: fewer than two links have any. */
-typedef struct usual {
-    int64_t ns, pieces;
-} usual;
-
-/* As baseline_of_peers, but only for the k-th step of the class. */
-static usual usual_of_step(const tl_baseline *b, const tl_work_class *class, size_t k, int64_t *scratch)
-{
-    size_t links = b->roles[class->role].n, n = 0;
-    int64_t most = 0;
-    for (size_t i = 0; i < links; i++)
-        most = tl_ns_max(most, class->pieces[i * class->steps.n + k]);
-    for (size_t i = 0; i < links; i++) {
-        size_t cell = i * class->steps.n + k;
-        if (class->pieces[cell] > 0)
-            scratch[n++] = tl_portion(class->ns[cell], most, class->pieces[cell]);
-    }
-    return n > 1 ? (usual){ tl_baseline_median(scratch, n), most } : (usual){ 0 };
-}
-
-static int by_ns_per_piece(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_work_class *class = context;
-    __extension__ typedef __int128 wide;
-    wide x = (wide) class->ns[a] * class->pieces[b], y = (wide) class->ns[b] * class->pieces[a];
-    return TL_COMPARE(x, y);
-}
-
-/* Fills *cell with the cell of a link whose time per piece baseline_of_own takes; SIZE_MAX: none.  cells: room for a
- * link's cells. */
-static void better_cell(const tl_baseline *b, const tl_work_class *class, size_t member, uint32_t *cells, size_t *cell)
-{
-    size_t n = 0;
-    for (size_t k = 0; k < class->steps.n; k++) {
-        size_t at = member * class->steps.n + k;
-        if (!b->cut[class->steps.v[k]] && class->pieces[at] > 0)
-            cells[n++] = (uint32_t)at;
-    }
-    tl_sort_index(cells, n, by_ns_per_piece, class);
-    *cell = n > 0 ? cells[(size_t)((1 - TL_MOST_SHARE) * (double)(n - 1))] : SIZE_MAX;
-}
-
 /* Fills late_ns of a link; its own steps are sorted once, and only if it has no peers in some step. */
-static void excess_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const usual *of_steps,
-                           uint32_t *cells, double *late_ns)
+static void excess_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const sum *of_steps,
+                           double *late_ns, int64_t *scratch)
 {
-    size_t better = SIZE_MAX;
-    bool known = false;
+    sum own = { 0 };
     for (size_t k = 0; k < class->steps.n; k++) {
-        size_t cell = member * class->steps.n + k;
-        int64_t pieces = class->pieces[cell], ns = 0;
-        if (of_steps[k].pieces == 0 && !known) {
-            better_cell(b, class, member, cells, &better);
-            known = true;
+        const size_t cell = member * class->steps.n + k;
+        if (of_steps[k].pieces == 0 && own.pieces == 0) {
+            own.pieces = sum_of(class, member, NULL, 0, class->steps.n).pieces;
+            own.ns = baseline_of_own(b, class, member, own.pieces, scratch);
         }
-        if (of_steps[k].pieces > 0)
-            ns = tl_portion(of_steps[k].ns, pieces, of_steps[k].pieces);
-        else if (better != SIZE_MAX)
-            ns = tl_portion(class->ns[better], pieces, class->pieces[better]);
+        const sum *like = of_steps[k].pieces > 0 ? &of_steps[k] : &own;
+        const int64_t ns = like->pieces > 0 ? tl_portion(like->ns, class->pieces[cell], like->pieces) : 0;
         late_ns[cell] = (double)(class->ns[cell] - ns);
     }
 }
 
 void tl_excess_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
 {
-    tl_arena arena = { 0 };
-    usual *of_steps = tl_arena_take(&arena, class->steps.n, sizeof *of_steps);
-    uint32_t *cells = tl_arena_take(&arena, class->steps.n, sizeof *cells);
-
+    sum *of_steps = tl_malloc((class->steps.n + 1) * sizeof *of_steps);
     for (size_t k = 0; k < class->steps.n; k++)
-        of_steps[k] = usual_of_step(b, class, k, scratch);
+        of_steps[k] = usual_of(b, class, NULL, k, k + 1, scratch);
     for (size_t i = 0; i < b->roles[class->role].n; i++)
-        excess_of_link(b, class, i, of_steps, cells, late_ns);
-    tl_arena_free(&arena);
+        excess_of_link(b, class, i, of_steps, late_ns, scratch);
+    free(of_steps);
 }
 
 void tl_lateness_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)

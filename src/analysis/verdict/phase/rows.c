@@ -118,7 +118,7 @@ static void phase_candidates_find(tl_phase_job *j)
     tl_arena arena = { 0 };
     finding f = { .j = j,
                   .t = { .alpha = j->options->alpha,
-                         .chance = { .efficiency = 1, .degrees = TL_TAIL_DEGREES },
+                         .chance = { .degrees = TL_TAIL_DEGREES },
                          .excluded = tl_arena_take(&arena, nsteps, sizeof *f.t.excluded),
                          .up = tl_arena_take(&arena, nsteps, sizeof *f.t.up),
                          .rest_up = tl_arena_take(&arena, nsteps, sizeof *f.t.rest_up),

@@ -196,7 +196,6 @@ static void test_member(finding *f, size_t member, double sigma, tl_candidate *c
         .sigma = sigma,
         .alpha = f->alpha,
         .chance = { .members = f->members,
-                    .efficiency = 1,
                     .nsteps = f->nnoise,
                     .tries = f->tries,
                     .largest = f->largest,

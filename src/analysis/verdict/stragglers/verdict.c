@@ -105,7 +105,6 @@ static void judge(searching *s, tl_untraced *u)
 {
     const tl_baseline *b = s->b;
     const tl_chance chance = { .members = b->graph->nranks + 1,
-                               .efficiency = 1,
                                .nsteps = s->nfull,
                                .tries = (double)(b->graph->nranks + s->ranks.n) * TL_NFAMILIES,
                                .largest = 1,
