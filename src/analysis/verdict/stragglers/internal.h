@@ -29,6 +29,9 @@ static inline double tl_slowdown_of(const tl_findings *findings, int64_t gain_ns
     return gain_ns < findings->whole_ns ? (double)findings->whole_ns / (double)(findings->whole_ns - gain_ns) : NAN;
 }
 
+/* rows.c: returns the row of a rank that is not late, for this reason; what is not known of it is NAN or -1. */
+tl_straggler tl_straggler_empty(int32_t rank, const char *reason);
+
 /* cost.c: replaces step_ns[n], the ends of steps after a repair, by what each step gains, ns.  ends_ns[n]: the ends
  * before the repair. */
 void tl_step_gains(const int64_t *ends_ns, size_t n, int64_t *step_ns);

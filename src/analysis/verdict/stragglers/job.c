@@ -209,18 +209,9 @@ void tl_verdict_finish(tl_tables *tables)
         if (rank->devices > 0 || rank->status == TL_RANK_UNREADABLE ||
             (i > 0 && ((const tl_rank *)tl_table_row(ranks, i - 1))->rank == rank->rank))
             continue;
-        tl_straggler row = { .rank = rank->rank,
-                             .verdict = TL_VERDICT_INCONCLUSIVE,
-                             .z = NAN,
-                             .share_steps = NAN,
-                             .first_step = -1,
-                             .last_step = -1,
-                             .p_value = NAN,
-                             .cause_share = NAN,
-                             .gain_ns = -1,
-                             .slowdown = NAN,
-                             .steps_from = TL_STEPS_NONE,
-                             .reason = "its trace shows no device work" };
+        tl_straggler row = tl_straggler_empty(rank->rank, "its trace shows no device work");
+        row.verdict = TL_VERDICT_INCONCLUSIVE;
+        row.steps_from = TL_STEPS_NONE;
         tl_table_append(stragglers, &row, 1);
     }
     tl_table_sort(stragglers);

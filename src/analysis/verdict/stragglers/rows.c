@@ -152,7 +152,7 @@ static void link_rows(const tl_findings *j, const tl_baseline *b, const tl_verdi
 
 /* Summary of a rank's candidates. */
 typedef struct rank_candidates {
-    bool *on;      /* [nsteps] a candidate is late */
+    bool *on; /* [nsteps] a candidate is late */
     bool any, slight, drifts;
     tl_against against;
     int64_t solo_gain_ns; /* largest solo gain of a candidate, ns */
@@ -332,24 +332,31 @@ static bool meets_unknown(const writing *w, size_t rank)
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *straggler)
+tl_straggler tl_straggler_empty(int32_t rank, const char *reason)
 {
-    tl_straggler row = { .rank = w->in->ranks[rank],
-                         .verdict = TL_VERDICT_OK,
-                         .late_count = w->in->late_counts[rank],
+    tl_straggler row = { .rank = rank,
                          .z = NAN,
-                         .share_steps = 0,
-                         .pattern = TL_PATTERN_NONE,
+                         .share_steps = NAN,
                          .first_step = -1,
                          .last_step = -1,
                          .p_value = NAN,
-                         .cause = (uint8_t)w->j->causes[rank].cause,
-                         .largest_cause = (uint8_t)w->j->causes[rank].largest,
-                         .cause_share = w->j->causes[rank].share,
-                         .gain_ns = w->j->rank_ns[rank],
-                         .against = (uint8_t)against_of(w->b, w->b->role_of[rank]),
-                         .slowdown = NAN,
-                         .reason = "it is late in no step by more than chance explains" };
+                         .cause_share = NAN,
+                         .gain_ns = -1,
+                         .slowdown = NAN };
+    snprintf(row.reason, sizeof row.reason, "%s", reason);
+    return row;
+}
+
+static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *straggler)
+{
+    tl_straggler row = tl_straggler_empty(w->in->ranks[rank], "it is late in no step by more than chance explains");
+    row.late_count = w->in->late_counts[rank];
+    row.share_steps = 0;
+    row.cause = (uint8_t)w->j->causes[rank].cause;
+    row.largest_cause = (uint8_t)w->j->causes[rank].largest;
+    row.cause_share = w->j->causes[rank].share;
+    row.gain_ns = w->j->rank_ns[rank];
+    row.against = (uint8_t)against_of(w->b, w->b->role_of[rank]);
 
     clear(w, &w->all);
     clear(w, &w->needed);
@@ -436,21 +443,18 @@ static void write(writing *w, tl_tables *tables)
 /* Adds the rows of a late rank without a trace; the columns about its own work stay unknown. */
 static void add_untraced(const writing *w, const tl_untraced *u, tl_tables *tables)
 {
-    tl_straggler row = { .rank = u->rank,
-                         .verdict = TL_VERDICT_STRAGGLER,
-                         .z = u->z,
-                         .share_steps = u->share,
-                         .pattern = (uint8_t)u->shape.pattern,
-                         .first_step = tl_step_number(w->b, u->shape.first),
-                         .last_step = tl_step_number(w->b, u->shape.last),
-                         .p_value = u->p,
-                         .cause = TL_CAUSE_UNKNOWN,
-                         .largest_cause = TL_CAUSE_UNKNOWN,
-                         .cause_share = NAN,
-                         .gain_ns = u->gain_ns,
-                         .slowdown = tl_slowdown_of(w->j, u->gain_ns),
-                         .steps_from = TL_STEPS_MET,
-                         .reason = "it has no trace: those that it meets have long come when it all goes on" };
+    tl_straggler row =
+        tl_straggler_empty(u->rank, "it has no trace: those that it meets have long come when it all goes on");
+    row.verdict = TL_VERDICT_STRAGGLER;
+    row.z = u->z;
+    row.share_steps = u->share;
+    row.pattern = (uint8_t)u->shape.pattern;
+    row.first_step = tl_step_number(w->b, u->shape.first);
+    row.last_step = tl_step_number(w->b, u->shape.last);
+    row.p_value = u->p;
+    row.gain_ns = u->gain_ns;
+    row.slowdown = tl_slowdown_of(w->j, u->gain_ns);
+    row.steps_from = TL_STEPS_MET;
     tl_table_append(tl_tables_get(tables, &tl_straggler_schema), &row, 1);
     tl_whatif_add(w->j, TL_SCENARIO_RANK, u->rank, u->gain_ns, tl_tables_get(tables, &tl_whatif_row_schema));
     for (size_t i = 0; i < w->nsteps; i++) {
