@@ -59,19 +59,14 @@ typedef struct distance {
     bool loose, missed;          /* missed: one rank left before the other came, too often for one group */
 } distance;
 
-/* Returns the distance of the ends, in ns, at time `ns` of the first membership's clock. */
-static int64_t apart_at(const distance *x, int64_t ns)
-{
-    return tl_ns_sum(x->apart_ns, x->step_ns != 0 && ns >= x->step_at_ns ? x->step_ns : 0);
-}
-
 /* Returns the number of collectives that one of the two ranks had left before the other came. */
 static size_t count_misses(const common *c, const distance *own)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
         const tl_sighting *x = c->a[i], *y = c->b[i];
-        int64_t apart_ns = apart_at(own, x->end_ns);
+        const bool stepped = own->step_ns != 0 && x->end_ns >= own->step_at_ns;
+        int64_t apart_ns = tl_ns_sum(own->apart_ns, stepped ? own->step_ns : 0);
         n += tl_ns_between(x->end_ns, y->start_ns) < tl_ns_between(apart_ns, TL_CLOCK_ERROR_NS) ||
              tl_ns_between(x->start_ns, y->end_ns) > tl_ns_sum(apart_ns, TL_CLOCK_ERROR_NS);
     }
@@ -204,83 +199,36 @@ static bool end_together(const tl_deciding *d, uint32_t a, uint32_t b, int64_t m
     return !own->missed && own->scatter_ns <= tl_ns_min(most_ns, scatter_allowed(own)) && !contradicted(d, a, b, own);
 }
 
-/* The first of a group, and of each of its collectives when the last came and the first left, by this one's clock. */
-typedef struct leading {
-    uint32_t m;
-    int64_t came_ns[TL_SIGHTINGS], left_ns[TL_SIGHTINGS];
-} leading;
-
-static leading begin_group(const tl_deciding *d, uint32_t m)
-{
-    leading l = { .m = m };
-    for (size_t i = 0; i < sightings_of(d, m); i++) {
-        l.came_ns[i] = d->sightings[d->first_sighting[m] + i].start_ns;
-        l.left_ns[i] = d->sightings[d->first_sighting[m] + i].end_ns;
-    }
-    return l;
-}
-
-/* Adds membership m, whose clock is `own` apart from the leader's, to the last arrivals and first ends of the group. */
-static void join_group(const tl_deciding *d, uint32_t m, const distance *own, leading *l)
-{
-    const tl_sighting *first = d->sightings + d->first_sighting[l->m];
-    common c;
-    find_common(d, l->m, m, &c);
-    for (size_t i = 0; i < c.n; i++) {
-        size_t at = (size_t)(c.a[i] - first);
-        int64_t apart_ns = apart_at(own, c.b[i]->end_ns);
-        l->came_ns[at] = tl_ns_max(l->came_ns[at], tl_ns_between(c.b[i]->start_ns, apart_ns));
-        l->left_ns[at] = tl_ns_min(l->left_ns[at], tl_ns_between(c.b[i]->end_ns, apart_ns));
-    }
-}
-
-/* Whether, too often, the first member had left before the last one came, over all members and not the leader alone. */
-static bool some_missed(const tl_deciding *d, const leading *l)
-{
-    size_t n = sightings_of(d, l->m), missed = 0;
-    for (size_t i = 0; i < n; i++)
-        missed += tl_ns_between(l->came_ns[i], l->left_ns[i]) > TL_CLOCK_ERROR_NS;
-    return missed >= misses_that_contradict(n);
-}
-
 /* Each rank of order[from, to) joins the leader that it ends together with most steadily, or leads.  Returns whether
- * some had left before others came: any two that nothing else keeps apart, and later those of one group. */
+ * some rank had left before a leader came. */
 static bool join_leaders(tl_deciding *d, size_t from, size_t to, int64_t most_ns)
 {
-    TL_VEC(leading) leaders = { 0 };
+    TL_VEC(uint32_t) leaders = { 0 };
     bool missed = false;
 
     for (size_t i = from; i < to; i++) {
-        uint32_t m = d->order[i];
-        size_t leader = SIZE_MAX;
-        distance nearest = { .scatter_ns = INT64_MAX };
-        for (size_t l = 0; l < leaders.n; l++) {
+        uint32_t m = d->order[i], leader = TL_NONE;
+        int64_t scatter_ns = INT64_MAX;
+        TL_EACH (const uint32_t, l, leaders) {
             distance own;
-            bool together = end_together(d, m, leaders.v[l].m, most_ns, &own);
-            missed = missed || (most_ns == INT64_MAX && own.missed);
-            if (together && own.scatter_ns < nearest.scatter_ns) {
-                leader = l;
-                nearest = own;
+            bool together = end_together(d, m, *l, most_ns, &own);
+            missed = missed || own.missed;
+            if (together && own.scatter_ns < scatter_ns) {
+                leader = *l;
+                scatter_ns = own.scatter_ns;
             }
         }
-        if (leader != SIZE_MAX) {
-            join_group(d, m, &nearest, &leaders.v[leader]);
-        } else {
-            leader = leaders.n;
-            tl_vec_push(&leaders, begin_group(d, m));
-        }
-        d->fates[m].group_key = tl_hash_mix(d->m[m].members_key, (uint64_t)d->m[leaders.v[leader].m].rank);
+        if (leader == TL_NONE)
+            tl_vec_push(&leaders, leader = m);
+        d->fates[m].group_key = tl_hash_mix(d->m[m].members_key, (uint64_t)d->m[leader].rank);
     }
-    for (size_t l = 0; l < leaders.n; l++)
-        missed = missed || some_missed(d, &leaders.v[l]);
     free(leaders.v);
     return missed;
 }
 
 /* How much the ends of one group scatter at most, where several run side by side: some pairs of order[from, to) scatter
- * much less than the rest; the bound is where they differ most, below the one before.  INT64_MAX where that does not
- * show. */
-static int64_t scatter_of_one_group(const tl_deciding *d, size_t from, size_t to, int64_t before_ns)
+ * much less than the rest; the bound is where they differ most.  INT64_MAX where that does not show. */
+static int64_t scatter_of_one_group(const tl_deciding *d, size_t from, size_t to)
 {
     size_t looked = to - from < LOOKED_FROM ? to - from : LOOKED_FROM, n = 0;
     int64_t *ns = tl_malloc((to - from) * looked * sizeof *ns), most_ns = INT64_MAX;
@@ -289,7 +237,7 @@ static int64_t scatter_of_one_group(const tl_deciding *d, size_t from, size_t to
     for (size_t i = from; i < from + looked; i++)
         for (size_t k = i + 1; k < to; k++) {
             distance own;
-            if (measure(d, d->order[i], d->order[k], &own) && own.scatter_ns <= before_ns)
+            if (measure(d, d->order[i], d->order[k], &own))
                 ns[n++] = own.scatter_ns > TL_ROUNDING_NS ? own.scatter_ns : TL_ROUNDING_NS;
         }
     tl_ns_sort(ns, n);
@@ -361,7 +309,7 @@ static bool has_steady_clock(const tl_deciding *d, size_t from, size_t to, size_
  * scatter much less within a group than between two, on clocks that scatter less elsewhere. */
 static void part_side_by_side(tl_deciding *d, size_t from, size_t to)
 {
-    int64_t most_ns = scatter_of_one_group(d, from, to, INT64_MAX);
+    int64_t most_ns = scatter_of_one_group(d, from, to);
     if (most_ns == INT64_MAX)
         return;
     (void)join_leaders(d, from, to, most_ns);
@@ -382,13 +330,10 @@ static bool is_one_group(const tl_deciding *d, size_t from, size_t to)
 
 void tl_groups_infer(tl_deciding *d, size_t from, size_t to)
 {
-    for (int64_t most_ns = INT64_MAX;;) {
-        bool missed = join_leaders(d, from, to, most_ns);
-        if (!missed && most_ns == INT64_MAX && is_one_group(d, from, to))
-            part_side_by_side(d, from, to);
-        int64_t next_ns = missed ? scatter_of_one_group(d, from, to, most_ns) : most_ns;
-        if (next_ns >= most_ns)
-            return;
-        most_ns = next_ns;
-    }
+    const bool missed = join_leaders(d, from, to, INT64_MAX);
+    const int64_t most_ns = missed ? scatter_of_one_group(d, from, to) : INT64_MAX;
+    if (most_ns < INT64_MAX)
+        (void)join_leaders(d, from, to, most_ns);
+    else if (!missed && is_one_group(d, from, to))
+        part_side_by_side(d, from, to);
 }

@@ -49,29 +49,6 @@ static void who_comes_when_others_have_left_is_of_another_group(void)
     }
 }
 
-/* The same, but it is 1 that is late, for which 0 waits: only 2 and 3 have left when 1 comes.  Pairs keep step to some
- * 15 us, those of the second half, a stage of its own, to 100 us with the first. */
-static void a_late_one_is_missed_by_others_though_its_mate_waits(void)
-{
-    for (int late = 0; late < 2; late++) {
-        begin();
-        for (int32_t r = 0; r < 8; r++) {
-            member(r, 900, "")->inferred = 1;
-            for (uint64_t k = 1; k <= 20; k++) {
-                bool waits = late && r / 2 == 0 && k % 5 == 0;
-                int64_t step_ns = (int64_t)k * 10000000 + r / 4 * (int64_t)(k * 7 % 5) * 100000;
-                saw(r, k, step_ns + (int64_t)(k * (uint64_t)(r / 2 + 2) % 4) * 15000 + (waits ? 900000 : 0));
-                j.seen[j.nseen - 1].start_ns = j.seen[j.nseen - 1].end_ns - (waits && r == 1 ? 30000 : 1500000);
-            }
-        }
-        decide();
-        CU_ASSERT_EQUAL_FATAL(j.groups.n, late ? 4 : 1);
-        CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[1].group)->ranks, late ? "0,1" : "0-7");
-        CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[7].group)->ranks, late ? "6,7" : "0-7");
-        tl_table_free(&j.groups);
-    }
-}
-
 /* Ranks 0 and 1 are one stage of a pipeline, 2 and 3 the next: each reduces its gradients, always 12 ms after the
  * other, and then all do something together.  The hosts' clocks are 3 ms apart. */
 static void stages_that_are_always_the_same_time_apart_are_no_group(void)
@@ -181,7 +158,6 @@ int main(void)
     static const unit_test tests[] = {
         TEST(those_who_do_not_end_together_are_parted),
         TEST(who_comes_when_others_have_left_is_of_another_group),
-        TEST(a_late_one_is_missed_by_others_though_its_mate_waits),
         TEST(groups_in_step_are_told_by_how_steadily_they_end),
         TEST(stages_that_are_always_the_same_time_apart_are_no_group),
         TEST(two_collectives_in_common_contradict_nothing),
