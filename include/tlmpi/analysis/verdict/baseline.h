@@ -90,7 +90,6 @@ typedef struct tl_baseline {
     bool *left_out; /* [nsteps] cut steps with a number, and cut time before or after all steps next to such a step */
     bool *edge;     /* [nsteps] first or last step of some rank's recording */
     bool *lost;     /* [nranks * nsteps]: the rank is not judged in the step; NULL: all ranks are judged in all steps */
-    size_t first_whole, last_whole; /* the first and the last step that is not cut; nsteps: there is none */
     tl_work_class *classes;
     size_t class_room;
     tl_map class_of;         /* by family, role and key */
@@ -236,18 +235,14 @@ void tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns
  * scratch: as for tl_baseline_of. */
 void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
 
-/* own.c: fills ns[nsteps] with the role's work of a family, DEVICE, COPY or HOST, in each step: the sum over classes of
- * the members' median.  scratch[members of the role]: room. */
-void tl_own_work(const tl_baseline *b, uint32_t role, tl_family family, double *ns, int64_t *scratch);
-
 /* Fills late_ns[nsteps] with the time by which the role's median work of a family, DEVICE or HOST, exceeds that of the
  * role's better steps (the 1 - TL_MOST_SHARE quantile of its steps).  scratch[nranks + nsteps]: room. */
 void tl_lateness_of_own(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
 
 /* Returns the work, ns, that a member of the class would have in the steps with on[step] if they were like the role's
- * steps without late[step]; *own_ns: the work it has.  Returns *own_ns if there are no such steps. */
+ * other steps; *own_ns: the work it has.  Returns *own_ns if there are no such steps. */
 int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
-                           const bool *late, int64_t *own_ns, int64_t *scratch);
+                           int64_t *own_ns, int64_t *scratch);
 
 /* Whether the role's ranks exchange data with ranks on both sides, as inner stages of a pipeline do. */
 static inline bool tl_is_inner_stage(const tl_baseline *b, uint32_t role)

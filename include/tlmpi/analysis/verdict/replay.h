@@ -190,7 +190,6 @@ typedef struct tl_repair {
     uint32_t rank; /* index of the rank; of TRANSFER the index of the link */
     uint8_t family;
     bool drifts;     /* each step is compared by itself */
-    uint8_t against; /* tl_against */
     const bool *on;  /* [nsteps] */
 } tl_repair;
 

@@ -88,9 +88,7 @@ typedef struct tl_candidate {
     uint32_t link; /* index; TL_NONE: of a rank */
     uint32_t role;
     uint8_t family;  /* tl_family */
-    uint8_t against; /* tl_against */
     bool needed;     /* chosen; of the chosen candidates of a link only the first, which then has the steps of all */
-    bool by_step;    /* chosen, and late by unlike amounts: each step is compared by itself */
     tl_shape shape;  /* its first and last are indices of steps */
     bool *on;        /* [nsteps] steps in which it is late */
     double z, p;     /* z: lateness over the scale of noise; p: chance of z, corrected for the number of tests */

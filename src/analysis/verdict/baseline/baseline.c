@@ -209,12 +209,6 @@ static void find_cut(tl_baseline *out)
                       (s + 1 < n && out->cut[s + 1] && tl_step_is_numbered(out->steps[s + 1]));
         out->left_out[s] = out->cut[s] && (tl_step_is_numbered(out->steps[s]) || beside);
     }
-    out->first_whole = out->last_whole = out->nsteps;
-    for (size_t s = 0; s < out->nsteps; s++)
-        if (!out->cut[s]) {
-            out->first_whole = out->first_whole < out->nsteps ? out->first_whole : s;
-            out->last_whole = s;
-        }
 }
 
 /* Lists the steps of all ranks' nodes. */
@@ -272,7 +266,7 @@ int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t 
     if (class->family == TL_FAMILY_TRANSFER)
         return tl_baseline_of_link(b, class, member, on, own_ns, scratch);
     if (n == 1)
-        return tl_baseline_of_own(b, class, member, on, on, own_ns, scratch);
+        return tl_baseline_of_own(b, class, member, on, own_ns, scratch);
     for (size_t i = 0; i < n; i++) {
         scratch[i] = 0;
         for (size_t k = 0; k < class->steps.n; k++)

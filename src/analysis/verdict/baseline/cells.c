@@ -330,8 +330,6 @@ static void ask_cells(tl_baseline *b)
     for (size_t r = 0; r < nranks; r++)
         if (tl_job_graph_has(b->graph, r)) {
             tl_bytes *out = &asked.in[r];
-            const size_t whole[] = { b->first_whole, b->last_whole };
-            tl_bytes_put(out, whole, sizeof whole);
             tl_bytes_put_list(out, b->steps, b->nsteps, sizeof *b->steps);
             tl_bytes_put_list(out, b->cut, b->nsteps, sizeof *b->cut);
             tl_bytes_put_list(out, b->cuts + r * b->nsteps, b->nsteps, sizeof *b->cuts);

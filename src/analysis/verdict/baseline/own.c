@@ -1,4 +1,4 @@
-/* own.c - the baseline of a role from its other steps, for a rank without peers or a role whose ranks are all late.
+/* own.c - the baseline of a rank without peers, from its other steps.
  *
  *     baseline in step s  =  the role's median over its other steps  *  the weight of s for other roles
  *
@@ -12,7 +12,9 @@
 /* Families of work that takes time; counts (ADDITIONAL, WAIT) are not compared with a rank's own steps. */
 enum { OWN_FAMILIES = TL_FAMILY_HOST + 1 };
 
-void tl_own_work(const tl_baseline *b, uint32_t role, tl_family family, double *ns, int64_t *scratch)
+/* Fills ns[nsteps] with the role's work of a family in each step: the median of its members.  scratch: room for the
+ * members. */
+static void own_work(const tl_baseline *b, uint32_t role, tl_family family, double *ns, int64_t *scratch)
 {
     for (size_t s = 0; s < b->nsteps; s++)
         ns[s] = 0;
@@ -60,7 +62,7 @@ void tl_baseline_own(tl_baseline *out)
 
     for (int family = 0; family < OWN_FAMILIES; family++) {
         for (uint32_t role = 0; role < out->nroles; role++)
-            tl_own_work(out, role, (tl_family)family, ns + role * out->nsteps, members);
+            own_work(out, role, (tl_family)family, ns + role * out->nsteps, members);
         fill_weights(out, ns, middle, scratch, out->heavy + (size_t)family * cells);
     }
     tl_arena_free(&arena);
@@ -102,9 +104,9 @@ static size_t list_other_steps(const tl_baseline *b, const tl_work_class *class,
 }
 
 int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
-                           const bool *late, int64_t *own_ns, int64_t *scratch)
+                           int64_t *own_ns, int64_t *scratch)
 {
-    size_t n = list_other_steps(b, class, late, scratch);
+    size_t n = list_other_steps(b, class, on, scratch);
     int64_t others = n > 0 ? tl_median(scratch, n) : -1;
     double baseline = 0;
     *own_ns = 0;

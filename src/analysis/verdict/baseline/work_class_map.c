@@ -15,24 +15,14 @@ void tl_work_class_map_free(tl_work_class_map *f)
     *f = (tl_work_class_map){ 0 };
 }
 
-/* Returns the segment of a whole step with `whole` collectives that stands for segment `at` of a cut step with n. */
-static uint32_t segment_of_cut(const tl_work_class_map *f, size_t step, uint32_t at, uint32_t n, uint32_t whole)
-{
-    if (step > f->first_whole)
-        return at <= whole ? at : at % whole;
-    return at < n ? whole - 1 - (n - at - 1) % whole : whole;
-}
-
 uint32_t tl_segment_of(const tl_work_class_map *f, const tl_node *node)
 {
     size_t step = tl_step_index(f->steps, f->nsteps, node->step);
-    size_t like = !f->cut[step] ? step : step < f->first_whole ? f->first_whole : f->last_whole;
     const tl_step_cut *c = &f->cuts[step];
-    if (like == f->nsteps || !f->comparable[like] || f->cuts[like].n == 0)
+    if (f->cut[step] || !f->comparable[step] || c->n == 0)
         return UINT32_MAX;
     uint32_t at = node->segment < c->first ? 0 : node->segment - c->first;
-    at = at < c->n ? at : c->n;
-    return f->cut[step] ? segment_of_cut(f, step, at, c->n, f->cuts[like].n) : at;
+    return at < c->n ? at : c->n;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ kinds */
@@ -135,15 +125,12 @@ static void add_to_cell(filling *c, tl_work_kind of, size_t step, int64_t ns, ui
 void tl_cells_answer(const tl_open_rank *rank, tl_work_class_map *f, tl_bytes *in, tl_bytes *out)
 {
     filling c = { .f = f };
-    size_t whole[2], n;
+    size_t n;
     tl_work_class_map_free(f);
-    tl_bytes_get(in, whole, sizeof whole);
     tl_bytes_get_list(in, (void **)&f->steps, &f->nsteps, sizeof *f->steps);
     tl_bytes_get_list(in, (void **)&f->cut, &n, sizeof *f->cut);
     tl_bytes_get_list(in, (void **)&f->cuts, &n, sizeof *f->cuts);
     tl_bytes_get_list(in, (void **)&f->comparable, &n, sizeof *f->comparable);
-    f->first_whole = whole[0];
-    f->last_whole = whole[1];
     for (uint32_t v = 0; v < rank->n; v++) {
         const tl_node *node = &rank->nodes[v];
         int64_t waited_ns = tl_waited_ns(rank, v);

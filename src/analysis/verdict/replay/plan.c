@@ -99,9 +99,7 @@ static void fill_excess_of(planning *p, size_t kind, size_t at)
     const size_t member = p->b->index_in_role[p->repair->rank];
     int64_t *own_ns = &p->plan->own_ns[at], *baseline_ns = &p->plan->baseline_ns[at];
     *baseline_ns = tl_baseline_of(p->b, class_of(p, kind), member, p->on, own_ns, p->scratch);
-    if (p->repair->against == TL_AGAINST_OWN_STEPS)
-        *baseline_ns = tl_baseline_of_own(p->b, class_of(p, kind), member, p->on, p->repair->on, own_ns, p->scratch);
-    if (class_of(p, kind)->amount == NULL || p->repair->against != TL_AGAINST_PEERS)
+    if (class_of(p, kind)->amount == NULL)
         return;
     int64_t as_much_ns = tl_baseline_of_amount(p->b, class_of(p, kind), member, p->on, own_ns, p->scratch);
     *baseline_ns = p->repair->family == TL_FAMILY_DEVICE ? as_much_ns : *own_ns - (as_much_ns - *baseline_ns);

@@ -244,26 +244,6 @@ static bool drop_next_bottlenecks(elimination *c)
     return any;
 }
 
-/* Sets by_step of chosen candidates whose lateness comes and goes: the baseline of each such step is then taken by
- * itself, as the steps differ.  Called after the choice: a baseline per step follows noise, which raises the gain.
- * Returns whether gains change. */
-static bool repair_step_by_step(elimination *c)
-{
-    bool any = false;
-    for (size_t u = 0; u < c->out->candidates.n; u++) {
-        tl_candidate *candidate = &c->out->candidates.v[u];
-        candidate->by_step = c->chosen[u] && candidate->shape.nup > 1 &&
-                             candidate->shape.pattern != TL_PATTERN_PERSISTENT &&
-                             candidate->shape.pattern != TL_PATTERN_DRIFTING;
-        any = any || candidate->by_step;
-    }
-    if (!any)
-        return false;
-    tl_costing_free(c->costing);
-    c->costing = tl_costing_new(c->b, c->out);
-    return true;
-}
-
 static void merge_candidate(const elimination *c, tl_candidate *whole, tl_candidate *candidate)
 {
     double share;
@@ -308,8 +288,7 @@ void tl_backward_elimination(const tl_baseline *b, double least_cost, tl_finding
     c.shares = tl_arena_zeroed(&c.arena, out->candidates.n, sizeof *c.shares);
     eliminate(&c);
     find_rank_gains(&c);
-    bool dropped = drop_next_bottlenecks(&c), unlike = repair_step_by_step(&c);
-    if (dropped || unlike) {
+    if (drop_next_bottlenecks(&c)) {
         c.out->joint_gain_ns = tl_cost_of(c.costing, c.chosen);
         find_marginal_gains(&c);
         find_rank_gains(&c);

@@ -175,15 +175,6 @@ static double mean_of_other_steps(const finding *f, const double *x, size_t *n)
     return *n > 0 ? sum / (double)*n : 0;
 }
 
-/* Whether the late steps of a member that is compared with its own steps are its usual ones, and it only has less work
- * in the other steps: most steps are late, and they are neither a ramp nor a run between other steps. */
-static bool is_usual(const finding *f, const tl_shape *shape)
-{
-    bool between =
-        shape->pattern == TL_PATTERN_BOUNDED && shape->first > f->b->first_whole && shape->last < f->b->last_whole;
-    return shape->pattern != TL_PATTERN_DRIFTING && !between && 2 * shape->nup > f->nnoise;
-}
-
 /* Tests a member's lateness in the steps that are not excluded.  *found: chance does not explain the lateness; then the
  * candidate has its shape, z and p, f->on has its steps, and these steps become excluded. */
 static void test_member(finding *f, size_t member, double sigma, tl_candidate *candidate, bool *found)
@@ -216,7 +207,7 @@ static void test_member(finding *f, size_t member, double sigma, tl_candidate *c
     tl_shape joined = candidate->shape;
     double share;
     tl_put_pattern(b, f->on, candidate->shape.pattern == TL_PATTERN_DRIFTING, &joined, &share);
-    if (alone && (joined.pattern == TL_PATTERN_PERSISTENT || is_usual(f, &joined)))
+    if (alone && joined.pattern == TL_PATTERN_PERSISTENT)
         return;
     for (size_t s = 0; candidate->shape.pattern != TL_PATTERN_DRIFTING && s < b->nsteps; s++)
         if (f->on[s] && !f->judged[s]) { /* an untested edge step counts at most the mean of tested ones */
@@ -235,34 +226,6 @@ static void test_member(finding *f, size_t member, double sigma, tl_candidate *c
     *found = candidate->p < f->alpha;
     for (size_t s = 0; *found && s < f->nfull; s++)
         f->excluded[s] = f->excluded[s] || f->up[s];
-}
-
-/* Whether a role does more work in the candidate's steps than in its other steps; if not, its late[nsteps] against
- * other roles means that the other roles do less there.  x: lateness of one of two ranks against the other; NULL: the
- * whole role is the candidate.  True if the role is late in all steps: then no other step can tell. */
-static bool has_risen(finding *f, const tl_candidate *candidate, const double *late, const double *x)
-{
-    const tl_baseline *b = f->b;
-    const bool added = candidate->family == TL_FAMILY_ADDITIONAL;
-    double up = 0, down = 0, excess = 0, *own_ns = f->host_x;
-    size_t nup = 0, ndown = 0;
-    if (candidate->family > TL_FAMILY_ADDITIONAL)
-        return true;
-    tl_own_work(b, candidate->role, added ? TL_FAMILY_DEVICE : (tl_family)candidate->family, own_ns, f->scratch);
-    for (size_t s = 0, at = 0; s < b->nsteps; s++) {
-        if (!f->judged[s])
-            continue;
-        double ns = own_ns[s] + (x != NULL ? x[s] : 0);
-        up += f->on[s] ? ns : 0;
-        excess += f->on[s] ? late[s] : 0;
-        nup += f->on[s];
-        if (!f->on[s] && !f->excluded[at]) {
-            down += ns;
-            ndown++;
-        }
-        at++;
-    }
-    return nup == 0 || ndown == 0 || 2 * (up / (double)nup - down / (double)ndown) >= excess / (double)nup;
 }
 
 /* Tests a member again and again, each time without the steps of the candidates found so far, until chance explains the
@@ -285,8 +248,7 @@ static void find_member_candidates(finding *f, uint32_t role, size_t member, tl_
         };
         test_member(f, member, sigma, &candidate, &found);
         const double *late = f->x + member * b->nsteps;
-        if (found && (link || (f->members > 1 && !tl_is_two_stages(b, role)) ||
-                      has_risen(f, &candidate, late, f->members > 1 ? late : NULL)))
+        if (found)
             add_candidate(f, candidate, late);
         found = found && f->members > 1;
     }
@@ -390,47 +352,6 @@ static void find_role_candidates(finding *f, uint32_t role, tl_family family)
     }
 }
 
-/* Whether the role has a candidate of the family in a step of f->on. */
-static bool has_candidate(const finding *f, uint32_t role, tl_family family)
-{
-    TL_EACH (const tl_candidate, c, f->out->candidates) {
-        for (size_t s = 0; c->role == role && c->family == family && s < f->b->nsteps; s++)
-            if (f->on[s] && c->on[s])
-                return true;
-    }
-    return false;
-}
-
-/* Adds the candidate for each rank of a late role. */
-static void add_role(finding *f, const tl_candidate *candidate, const double *x)
-{
-    const tl_baseline *b = f->b;
-    const tl_role_ranks *role = &b->roles[candidate->role];
-    for (size_t i = 0; i < role->n; i++) {
-        tl_candidate of = *candidate;
-        of.rank = b->members[role->first + i];
-        for (size_t s = 0; s < b->nsteps; s++)
-            f->out->late_ns[of.rank * b->nsteps + s] += f->on[s] ? (int64_t)x[s] : 0;
-        add_candidate(f, of, x);
-    }
-}
-
-/* Compares a role with its own other steps: if all its ranks are late in some steps, no rank stands out there. */
-static void compare_own_steps(finding *f, uint32_t role, tl_family family)
-{
-    tl_candidate candidate = {
-        .rank = TL_NONE, .link = TL_NONE, .role = role, .family = (uint8_t)family, .against = TL_AGAINST_OWN_STEPS
-    };
-    bool found;
-    f->members = 1;
-    tl_lateness_of_own(f->b, role, family, f->x, f->scratch);
-    const double sigma = measure_noise(f);
-    memset(f->excluded, 0, f->nfull * sizeof *f->excluded);
-    test_member(f, 0, sigma, &candidate, &found);
-    if (found && !has_candidate(f, role, family) && has_risen(f, &candidate, f->x, NULL))
-        add_role(f, &candidate, f->x);
-}
-
 TL_SORT_BY(by_rank, tl_candidate, rank, family, link, shape.first)
 
 /* Fills judged: steps that are neither cut nor at the edge of a recording; if there are none, all that are not cut.
@@ -481,14 +402,10 @@ void tl_candidates_find(const tl_baseline *b, const tl_verdict_options *options,
     for (uint32_t q = 0; q < b->nroles; q++)
         f.tries += (double)(b->roles[q].n + (two_hosts_of(b, q, f.host_of_member) ? 2 : 0)) * TL_NFAMILIES;
     f.tries += (double)b->nlinks;
-    f.tries += b->nroles > 1 ? (double)(1 + TL_FAMILY_HOST) * (double)b->nroles : 0; /* its own steps */
     f.largest = (double)(b->nroles * TL_NFAMILIES + b->nsorts);
     for (uint32_t role = 0; role < b->nroles; role++)
         for (int family = 0; family < TL_NFAMILIES; family++)
             find_role_candidates(&f, role, (tl_family)family);
-    for (uint32_t role = 0; f.nfull > 0 && b->nroles > 1 && role < b->nroles; role++)
-        for (int family = 0; b->roles[role].n > 1 && family <= TL_FAMILY_HOST; family++)
-            compare_own_steps(&f, role, (tl_family)family);
     for (uint32_t sort = 0; sort < b->nsorts; sort++)
         find_role_candidates(&f, (uint32_t)b->nroles + sort, TL_FAMILY_TRANSFER);
     for (size_t i = 0; i < b->graph->nranks * b->nsteps; i++)

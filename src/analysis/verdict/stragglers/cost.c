@@ -40,8 +40,7 @@ tl_repair tl_repair_of(const tl_candidate *u)
 {
     return (tl_repair){ .rank = u->link != TL_NONE ? u->link : u->rank,
                         .family = u->family,
-                        .against = u->against,
-                        .drifts = u->by_step || u->shape.pattern == TL_PATTERN_DRIFTING,
+                        .drifts = u->shape.pattern == TL_PATTERN_DRIFTING,
                         .on = u->on };
 }
 

@@ -154,7 +154,6 @@ static void link_rows(const tl_findings *j, const tl_baseline *b, const tl_verdi
 typedef struct rank_candidates {
     bool *on; /* [nsteps] a candidate is late */
     bool any, slight, drifts;
-    tl_against against;
     int64_t solo_gain_ns; /* largest solo gain of a candidate, ns */
     double z, p;
 } rank_candidates;
@@ -216,7 +215,6 @@ static void add_candidate(const writing *w, const tl_candidate *candidate, bool 
     }
     to->any = true;
     to->slight = to->slight || slight;
-    to->against = candidate->against > to->against ? (tl_against)candidate->against : to->against;
     to->drifts = to->drifts || candidate->shape.pattern == TL_PATTERN_DRIFTING;
     to->solo_gain_ns = tl_ns_max(to->solo_gain_ns, candidate->solo_gain_ns);
     to->z = fmax(to->z, candidate->z); /* fmax ignores NAN */
@@ -366,7 +364,6 @@ static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
         row.verdict = TL_VERDICT_STRAGGLER;
         row.z = w->needed.z;
         row.p_value = w->needed.p;
-        row.against = (uint8_t)(w->needed.against > row.against ? w->needed.against : row.against);
         if (row.gain_ns >= 0)
             row.slowdown = tl_slowdown_of(w->j, row.gain_ns);
         put_pattern(w, &row);

@@ -44,12 +44,12 @@ typedef struct tl_work_cell {
 
 /* Zero-initialise; tl_work_class_map_free ends it. */
 typedef struct tl_work_class_map {
-    size_t nsteps, first_whole, last_whole; /* as of tl_baseline */
-    int32_t *steps;                         /* [nsteps] numbers, ascending */
-    bool *cut;                              /* [nsteps] */
-    tl_step_cut *cuts;                      /* [nsteps] */
-    bool *comparable;                       /* [nsteps] all ranks of its role launch the same number of collectives */
-    tl_work_kind *kinds;                    /* [nkinds] */
+    size_t nsteps;
+    int32_t *steps;      /* [nsteps] numbers, ascending */
+    bool *cut;           /* [nsteps] */
+    tl_step_cut *cuts;   /* [nsteps] */
+    bool *comparable;    /* [nsteps] all ranks of its role launch the same number of collectives */
+    tl_work_kind *kinds; /* [nkinds] */
     size_t nkinds, kind_room;
     tl_map kind_of;                   /* by family and key: the rank's own key, or that of the class in the job */
     uint32_t *as;                     /* [nkinds] the first kind of the same class; NULL: each kind is its own class */

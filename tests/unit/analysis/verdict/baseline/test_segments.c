@@ -32,35 +32,11 @@ static void hosts_with_unlike_numbers_of_collectives_are_compared_as_a_whole(voi
     expect_host_classes(segments(false), segments(true), 1, true);
 }
 
-/* What is before the whole steps ends as they do; what is after them begins so. */
-static drawing *cut_segments(void)
-{
-    return draw("steps:     ..................111111111111............",
-                "host:      bs....ar...ct.....du...ev.....fw...g......",
-                "compute 7: .B.....A....C......D....E......F....G.....",
-                "comm 9:    ..SS....RR...TT.....UU...VV.....WW........", NULL);
-}
-
-static void cut_steps_have_the_segments_of_whole_ones(void)
-{
-    static const struct { int64_t us; uint32_t segment; } ends[] = { { 2, 1 },  { 8, 0 },  { 13, 1 }, { 20, 0 },
-                                                                     { 25, 1 }, { 32, 0 }, { 37, 1 } };
-    graph_job *j = graph_job_of(cut_segments(), cut_segments(), NULL);
-    graph_job_baseline(j);
-    CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 3);
-    for (size_t i = 0; i < COUNT(ends); i++)
-        CU_ASSERT_EQUAL(
-            tl_segment_of(&served_rank(&j->served.asker, 1)->class_map, job_at(j, 1, TL_NODE_WORK, ends[i].us)),
-            ends[i].segment);
-    graph_job_free(j);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
         TEST(hosts_are_compared_between_collectives),
         TEST(hosts_with_unlike_numbers_of_collectives_are_compared_as_a_whole),
-        TEST(cut_steps_have_the_segments_of_whole_ones),
     };
     return unit_main("segments of hosts", tests, COUNT(tests));
 }

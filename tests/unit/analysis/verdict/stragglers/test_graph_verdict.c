@@ -123,26 +123,6 @@ static void who_gets_later_drifts(void)
     hand_free(h);
 }
 
-static int64_t unlike_device(size_t rank, size_t step)
-{
-    static const int64_t tenths[12] = { 0, 0, 4, 0, 8, 0, 5, 0, 0, 8, 5, 0 };
-    return usual_device(rank, step) + (rank == 4 ? DEVICE / 10 * tenths[step] : 0);
-}
-
-/* One part for all its late steps would take off the others' time in the short ones, and too little in the long ones. */
-static void a_delay_of_unlike_steps_is_repaired_step_by_step(void)
-{
-    hand_job *h = hand_new(8, 12, usual_host, unlike_device);
-    hand_judge(h, alpha, least_cost);
-    const tl_candidate *u = hand_candidate(h, 4, TL_FAMILY_DEVICE);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(u);
-    CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_SPORADIC);
-    CU_ASSERT(u->needed && u->by_step);
-    CU_ASSERT_EQUAL(u->shape.nup, 5);
-    CU_ASSERT_DOUBLE_EQUAL((double)h->judgement.rank_ns[4] / (30.0 * DEVICE / 10), 1, 0.05);
-    hand_free(h);
-}
-
 static int64_t slow_in_turn(size_t rank, size_t step)
 {
     return usual_device(rank, step) + (rank == (step < 4 ? 1 : 2) ? DEVICE / 5 : 0);
@@ -459,7 +439,6 @@ int main(void)
         TEST(an_edge_step_counts_that_is_as_late_as_one_within),
         TEST(two_may_be_late_in_turn),
         TEST(who_gets_later_drifts),
-        TEST(a_delay_of_unlike_steps_is_repaired_step_by_step),
         TEST(one_step_is_judged_by_what_ranks_differ_by),
         TEST(two_ranks_and_two_steps_prove_nothing),
         TEST(one_of_two_is_late_in_some_steps),
