@@ -194,21 +194,24 @@ void tl_diff_tree_align(tl_diff *diff)
 {
     works *w = &diff->of[CALLS];
     const size_t n = w->v.n;
-    uint32_t *depth = tl_malloc((n + 1) * sizeof *depth), *of = tl_malloc((n + 1) * sizeof *of);
-    size_t left = n;
-    for (size_t i = 0; i < n; i++)
-        depth[i] = w->v.v[i].kind / TL_NTREE_KINDS > 0 ? depth[w->v.v[i].kind / TL_NTREE_KINDS - 1] + 1 : 0;
-    for (uint32_t level = 0; left > 0; level++) {
-        size_t nof = 0;
-        for (uint32_t i = 0; i < n; i++)
-            if (depth[i] == level)
-                of[nof++] = i;
-        for (size_t i = 0; i < nof; i++)
-            move_node(w, of[i]);
-        join_replaced(diff, w, of, nof, false);
-        join_replaced(diff, w, of, nof, true);
-        left -= nof;
+    uint32_t *depth = tl_calloc(n + 1, sizeof *depth), *of = tl_malloc((n + 1) * sizeof *of);
+    size_t nlevels = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t parent = w->v.v[i].kind / TL_NTREE_KINDS;
+        depth[i] = parent > 0 ? depth[parent - 1] + 1 : 0;
+        nlevels = depth[i] >= nlevels ? depth[i] + 1 : nlevels;
     }
+    size_t *first = tl_malloc((nlevels + 1) * sizeof *first);
+    tl_group_rows(depth, n, nlevels, first, of);
+    for (size_t level = 0; level < nlevels; level++) {
+        const uint32_t *nodes = of + first[level];
+        const size_t nnodes = first[level + 1] - first[level];
+        for (size_t i = 0; i < nnodes; i++)
+            move_node(w, nodes[i]);
+        join_replaced(diff, w, nodes, nnodes, false);
+        join_replaced(diff, w, nodes, nnodes, true);
+    }
+    free(first);
     free(depth);
     free(of);
 }
