@@ -58,38 +58,27 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
                                  err);
 }
 
-/* Refuses a folder that holds tables already, of another job or an older result. */
-static tl_status check_folder(const char *path, bool force, tl_error *err)
+/* Refuses an output folder that holds tables already, of another job or an older result, unless `force`; and one in
+ * which a table could overwrite a trace, also in its rank folders (below: in one of them). */
+static tl_status check_folder(const tl_inventory *inventory, const char *folder, bool force, bool below, tl_error *err)
 {
-    static const char *const tables[] = { ".csv", NULL };
-    tl_status st = TL_OK;
-    DIR *folder = force ? NULL : opendir(path);
-    if (folder == NULL)
-        return TL_OK;
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL && st == TL_OK;)
-        if (tl_name_has_ending(entry->d_name, tables) || strcmp(entry->d_name, "notes.txt") == 0)
-            st = tl_fail(err, TL_EOUTPUT, "%s holds tables already (%s); -f overwrites them", path, entry->d_name);
-    closedir(folder);
-    return st;
-}
-
-/* Refuses an output folder in which a table could overwrite a trace; looks also into its rank folders (below: in one of
- * them). */
-static tl_status check_inputs_kept(const tl_inventory *inventory, const char *folder, bool below, tl_error *err)
-{
-    static const char *const tables[] = { ".csv", ".csv.part", "notes.txt", "notes.txt.part", NULL };
+    static const char *const csv[] = { ".csv", NULL }, *const parts[] = { ".csv.part", "notes.txt.part", NULL };
     tl_status st = TL_OK;
     struct stat there;
     DIR *open = opendir(folder);
     if (open == NULL)
         return TL_OK;
     for (const struct dirent *entry; st == TL_OK && (entry = readdir(open)) != NULL;) {
+        const char *name = entry->d_name;
+        const bool table = tl_name_has_ending(name, csv) || strcmp(name, "notes.txt") == 0;
         char path[4096];
-        if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= (int)sizeof path || stat(path, &there) != 0)
+        if (table && !force && !below)
+            st = tl_fail(err, TL_EOUTPUT, "%s holds tables already (%s); -f overwrites them", folder, name);
+        if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path || stat(path, &there) != 0)
             continue;
-        if (S_ISDIR(there.st_mode) && !below && strncmp(entry->d_name, "rank", 4) == 0)
-            st = check_inputs_kept(inventory, path, true, err);
-        for (size_t i = 0; st == TL_OK && tl_name_has_ending(path, tables) && i < inventory->inputs.n; i++) {
+        if (S_ISDIR(there.st_mode) && !below && strncmp(name, "rank", 4) == 0)
+            st = check_folder(inventory, path, force, true, err);
+        for (size_t i = 0; st == TL_OK && (table || tl_name_has_ending(name, parts)) && i < inventory->inputs.n; i++) {
             const tl_input *in = &inventory->inputs.v[i];
             if (in->inode == (uint64_t)there.st_ino && in->device == (uint64_t)there.st_dev && in->inode != 0)
                 st = tl_fail(err, TL_EUSAGE, "%s might be written over, and is read: choose another folder with -o",
@@ -111,14 +100,11 @@ static bool is_execution_trace(const tl_cli *cli, const tl_input *input)
  * other kinds stay in the inventory. */
 static tl_status find_files(const tl_cli *cli, tl_inventory *inventory, size_t *left_out, tl_error *err)
 {
-    tl_status st = check_folder(cli->run.output, cli->run.force, err);
-    if (st != TL_OK || cli->nwords == 1)
-        return st;
     for (size_t i = 1; i < cli->nwords; i++)
         tl_inventory_add(inventory, cli->words[i]);
     tl_inventory_sort(inventory);
-    st = check_inputs_kept(inventory, cli->run.output, false, err);
-    if (st != TL_OK)
+    tl_status st = check_folder(inventory, cli->run.output, cli->run.force, false, err);
+    if (st != TL_OK || cli->nwords == 1)
         return st;
     TL_EACH (tl_input, input, inventory->inputs) {
         if (!input->no_file)
