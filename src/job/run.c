@@ -174,13 +174,13 @@ static tl_status job_finish(tl_job *j, double start_s, int *code, tl_error *err)
     tl_tell_problems(&j->plan, &j->tables);
     if (j->selection_notes[0] != '\0')
         tl_warn("%s", j->selection_notes);
-    if (j->stopped_by != 0)
-        tl_warn("signal %d ended the reading: the result has the ranks that had been read (complete = 0)",
-                j->stopped_by);
     if (j->options->step_name != NULL && tl_tables_get(&j->tables, &tl_step_schema)->n == 0)
         tl_warn("--step-name: no range of the host has such a name: there are no steps");
     if (*code == TL_EXIT_NOTHING)
         return tl_fail_unreadable(&j->tables, err);
+    if (j->stopped_by != 0)
+        tl_warn("signal %d ended the reading: the result has the ranks that had been read (complete = 0)",
+                j->stopped_by);
     reduce(j);
     st = write_file(j, err);
     if (st == TL_OK) {

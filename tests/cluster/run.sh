@@ -117,7 +117,7 @@ CONF
 job() { sbatch --parsable --output=job-%A-%a.out --mem-per-cpu=10M "$@"; }
 
 # state NUMBER - the states of its tasks, once none is going on; "" before
-is_over() { ! scontrol -o show job "$1" | grep -qE ' JobState=(PENDING|RUNNING|COMPLETING|CONFIGURING)'; }
+is_over() { scontrol -o show job "$1" > states && ! grep -qE ' JobState=(PENDING|RUNNING|COMPLETING|CONFIGURING)' states; }
 state() { scontrol -o show job "$1" | sed 's/.* JobState=\([A-Z]*\).*/\1/' | sort -u | xargs; }
 
 # ends WHAT NUMBER STATE [SECONDS]

@@ -63,7 +63,7 @@ static double slowdown_of(const tl_open_rank *o, const tl_spans *comm, const tl_
         uint64_t key = tl_hash_mix(tl_hash_mix(node->key, node->blocks), tl_segment_of(steps, node));
         key = tl_hash_mix(key, tl_map_count(&counts, tl_hash_mix(key, (uint32_t)node->step)));
         uint32_t at = tl_map_number(&number_of, key, list.n);
-        if (at == list.n)
+        if (at >= list.n)
             tl_vec_push(&list, (place){ .least_ns = INT64_MAX });
         place *p = &list.v[at];
         const int64_t ns = beside_ns(comm, node);

@@ -27,7 +27,7 @@ static void a_call_that_waits_more_often_is_named_with_its_count(void)
         CU_ASSERT_EQUAL(idle->part, TL_DIFF_IDLE);
         CU_ASSERT_EQUAL_FATAL(idle->why != TL_NO_NAME, more == 1);
         const tl_table *operators = tl_diff_table(diff, &tl_diff_operator_schema);
-        CU_ASSERT_EQUAL_FATAL(operators->n, 2 + more);
+        CU_ASSERT_EQUAL_FATAL((int)operators->n, 2 + more);
         if (more == 1) {
             const tl_diff_kernel *row = tl_table_row(operators, 0);
             CU_ASSERT_TRUE(is_named(diff, idle->why, "cudaDeviceSynchronize"));
