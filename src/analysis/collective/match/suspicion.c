@@ -107,10 +107,7 @@ tl_suspicion tl_collective_suspect_times(const tl_collective_view *c)
         first_end_ns = p->end_ns < first_end_ns ? p->end_ns : first_end_ns;
         last_end_ns = p->end_ns > last_end_ns ? p->end_ns : last_end_ns;
     }
-    /* Clocks that are further apart explain times that no synchronising collective can have: they are wrong. */
-    const bool known = tl_is_synchronising((tl_collective)c->kind) && c->uncertainty_ns < TL_CLOCK_UNTIED_NS;
-    const int64_t explained_ns = known ? tl_ns_min(doubt_ns, WAIT_SLACK_NS) : doubt_ns;
-    if (tl_ns_between(last_arrival_ns, first_end_ns) > tl_ns_sum(most.wait_ns, explained_ns))
+    if (tl_ns_between(last_arrival_ns, first_end_ns) > tl_ns_sum(most.wait_ns, doubt_ns))
         return TL_SUSPECT_WAIT;
     int64_t took_ns = tl_ns_between(last_end_ns, last_arrival_ns);
     int64_t ring = took_ns - took_ns / TL_LITTLE_PART; /* ranks beyond a slow link may skip the last passes */

@@ -200,11 +200,6 @@ static void what_cannot_be_one_collective_in_time_is_suspect(void)
     m->ranks[1].clock = 1; /* another clock, sure to 40 us */
     m->ranks[1].sigma_ns = 40 * US;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_NOTHING);
-    m->ranks[1].sigma_ns = 1500 * US; /* even so no all-reduce ends 1.1 ms before a rank comes to it */
-    m->participants[1].start_ns += 500 * US;
-    m->participants[1].end_ns += 500 * US;
-    CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_WAIT);
-    m->ranks[1].sigma_ns = 40 * US;
     m->participants[1].start_ns = 0;
     m->participants[1].end_ns = 1400 * US;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_ENDS);
