@@ -147,8 +147,8 @@ tl_html_input tl_opened_input(tl_opened *a)
 static tl_status put_page(tl_opened *a, const tl_cli *cli, FILE *out, tl_error *err)
 {
     (void)cli;
-    char *history =
-        a->texts[TL_OPENED_history]; /* "2026-03-01T12:00:00Z: tlmpi ..."; the command is shown separately */
+    /* "2026-03-01T12:00:00Z: tlmpi ..."; the command is shown separately */
+    char *history = a->texts[TL_OPENED_history];
     if (history != NULL)
         history[strcspn(history, " ") - (strcspn(history, " ") > 0)] = '\0';
     const tl_html_input input = tl_opened_input(a);

@@ -66,8 +66,7 @@ static const tl_option options[] = {
       "ranks, 'list' lists them; 'all': as the other tool, which takes one file of each rank" },
     { "run", 0, "N", "newest", TL_FOR_DIFF, AT(two_runs, diff_run),
       "where a folder holds several runs: compare the N-th, as run takes it; two, such as 1,2, are that of A and that "
-      "of "
-      "B, which may be one folder" },
+      "of B, which may be one folder" },
     { "ranks", 0, "LIST", "", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(ranges_from_0, run.ranks),
       "read the traces, phases and memory timelines of these ranks only: numbers and ranges, such as 0-3,7" },
     { "step-name", 0, "REGEX", "", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(pattern, run.step_name),
